@@ -1,0 +1,72 @@
+/* Rows of attention weights: who yields them and who consumes them.
+ *
+ * A source yields blocks of rows of the attention matrix; a sink sees every
+ * block once and keeps only what it needs, so the whole matrix never has to
+ * exist.  The engine is one source (it computes rows), a stored result is
+ * another (it maps them).
+ */
+#ifndef ATTN_CORE_ROWS_H
+#define ATTN_CORE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/strings.h"
+#include "util/error.h"
+
+/* What a source's rows look like, and what to call them. */
+struct rows_info {
+	size_t batch, layers, heads, queries, keys; /* each at least 1 */
+	bool has_batch;                             /* the input had a batch dimension */
+	bool has_layers;                            /* more than one layer, or the layer's number is known */
+	size_t first_layer;                         /* the number of layer 0 */
+
+	/* Raw labels as the files have them: `queries` and `keys` strings.  A
+	 * number stands where a label is missing. */
+	struct string_list query_labels, key_labels;
+	struct string_list head_names; /* `heads` strings, or empty */
+	bool has_tokens;               /* some labels are tokens, not numbers */
+	bool cross;                    /* keys come from another sequence than queries */
+};
+
+void rows_info_release(struct rows_info *info);
+
+/* `count` query rows, from `query` on, of one (batch, layer, head). */
+struct row_block {
+	size_t batch, layer, head, query, count, keys;
+	const float *weights;         /* (count, keys): in [0, 1]; masked is exactly 0 */
+	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not; never NULL */
+	const float *scores;          /* (count, keys), or NULL unless the source was asked for them */
+};
+
+struct row_source {
+	const struct rows_info *info; /* owned by the source */
+
+	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
+	 * head); they stay valid until the next call.  The other fields of *block
+	 * are set by the caller and in range; count is at most ROWS_BLOCK. */
+	enum attn_status (*read)(struct row_source *source, struct row_block *block, struct attn_error *err);
+	void (*free)(struct row_source *source);
+};
+
+enum {
+	ROWS_BLOCK = 64
+}; /* rows a block at most: a block of 131,072 keys is then 32 MiB */
+
+struct row_sink {
+	enum attn_status (*consume)(struct row_sink *sink, const struct row_block *block,
+				    struct attn_error *err);
+};
+
+/* Which rows to stream; NULL means all.  The arrays have one entry for each
+ * batch item, layer, head and query. */
+struct rows_selection {
+	const bool *batch, *layers, *heads, *queries;
+};
+
+/* Read the selected rows in the order batch, layer, head, query and give each
+ * block to every sink.  Stops at the first failure. */
+enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
+			     struct row_sink *const *sinks, size_t sink_count, struct attn_error *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* Writing result tensors, in every format, by row blocks.
+ *
+ * The tensors of a file are declared when it is opened and then put piece by
+ * piece, in their order and from first to last element, so that none has to
+ * exist whole.
+ */
+#ifndef ATTN_IO_TENSOR_WRITER_H
+#define ATTN_IO_TENSOR_WRITER_H
+
+#include <stddef.h>
+
+#include "core/bundle.h"
+#include "core/tensor.h"
+#include "io/formats.h"
+
+/* One dimension of a tensor, named for tables. */
+struct axis {
+	const char *name; /* "query" */
+	size_t length;
+	size_t first;                     /* the number of its index 0 */
+	const struct string_list *labels; /* `length` tokens for a "query_token" column after it, or NULL */
+};
+
+struct tensor_spec {
+	const char *name;       /* "weights" */
+	const char *value_name; /* a table's value column: "weight" */
+	enum dtype dtype;       /* DTYPE_F32, DTYPE_BOOL or DTYPE_I64 */
+	int rank;
+	struct axis axes[TENSOR_MAX_RANK];
+};
+
+struct tensor_writer;
+
+/* Open `path` ("-": standard output) in `format`: safetensors, npz and JSON
+ * take any number of tensors, npy and TSV exactly one (else ATTN_USAGE).
+ * `labels` (its texts and settings; no tensors) goes into the metadata of
+ * safetensors, as strings (lists as JSON), and into JSON documents as keys; it
+ * may be NULL.  `specs` and what they point to must outlive the writer. */
+enum attn_status tensor_writer_open(struct tensor_writer **writer, const char *path, enum format format,
+				    const struct tensor_spec *specs, size_t spec_count,
+				    const struct bundle *labels, struct attn_error *err);
+
+/* Append `count` elements of tensor `index` (elements have the spec's dtype,
+ * native byte order).  Tensors in order, each wholly before the next. */
+enum attn_status tensor_writer_put(struct tensor_writer *writer, size_t index, const void *elements,
+				   size_t count, struct attn_error *err);
+
+/* Finish and make the file appear.  Frees the writer, whatever it returns. */
+enum attn_status tensor_writer_commit(struct tensor_writer *writer, struct attn_error *err);
+
+/* Give up: no file appears.  Frees the writer; NULL is fine. */
+void tensor_writer_abort(struct tensor_writer *writer);
+
+#endif

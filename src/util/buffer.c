@@ -1,0 +1,171 @@
+#include "util/buffer.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/checked.h"
+#include "util/utf8.h"
+
+void *array_alloc(size_t a, size_t b)
+{
+	size_t bytes;
+	if (!size_mul(a, b, &bytes))
+		return NULL;
+	return calloc(bytes ? bytes : 1, 1);
+}
+
+void buffer_release(struct buffer *buf)
+{
+	free(buf->data);
+	*buf = (struct buffer)BUFFER_INIT;
+}
+
+void buffer_clear(struct buffer *buf)
+{
+	buf->length = 0;
+	if (buf->data)
+		buf->data[0] = '\0';
+}
+
+/* Make room for `more` bytes and a NUL. */
+static bool reserve(struct buffer *buf, size_t more)
+{
+	size_t needed;
+	if (buf->failed)
+		return false;
+	if (!size_add(buf->length, more, &needed) || !size_add(needed, 1, &needed)) {
+		buf->failed = true;
+		return false;
+	}
+	if (needed <= buf->capacity)
+		return true;
+	size_t capacity = buf->capacity ? buf->capacity : 64;
+	while (capacity < needed)
+		capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+	char *data = realloc(buf->data, capacity);
+	if (!data) {
+		buf->failed = true;
+		return false;
+	}
+	buf->data = data;
+	buf->capacity = capacity;
+	return true;
+}
+
+void buffer_add(struct buffer *buf, const void *bytes, size_t length)
+{
+	if (!reserve(buf, length))
+		return;
+	if (length > 0)
+		memcpy(buf->data + buf->length, bytes, length);
+	buf->length += length;
+	buf->data[buf->length] = '\0';
+}
+
+void buffer_add_string(struct buffer *buf, const char *text)
+{
+	buffer_add(buf, text, strlen(text));
+}
+
+void buffer_add_char(struct buffer *buf, char c)
+{
+	buffer_add(buf, &c, 1);
+}
+
+void buffer_printf(struct buffer *buf, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int length = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (length < 0)
+		buf->failed = true;
+	else if (reserve(buf, (size_t)length)) {
+		vsnprintf(buf->data + buf->length, (size_t)length + 1, format, again);
+		buf->length += (size_t)length;
+	}
+	va_end(again);
+}
+
+void buffer_add_json_string(struct buffer *buf, const char *text)
+{
+	size_t length = strlen(text);
+	buffer_add_char(buf, '"');
+	for (size_t i = 0; i < length;) {
+		size_t step = utf8_step(text + i, length - i);
+		unsigned char c = (unsigned char)text[i];
+		if (step == 0) {
+			buffer_add_string(buf, "\xef\xbf\xbd"); /* U+FFFD */
+			step = 1;
+		} else if (c == '"' || c == '\\') {
+			buffer_add_char(buf, '\\');
+			buffer_add_char(buf, (char)c);
+		} else if (c == '\n') {
+			buffer_add_string(buf, "\\n");
+		} else if (c == '\t') {
+			buffer_add_string(buf, "\\t");
+		} else if (c == '\r') {
+			buffer_add_string(buf, "\\r");
+		} else if (c < 0x20 || c == 0x7f) {
+			buffer_printf(buf, "\\u%04x", c);
+		} else {
+			buffer_add(buf, text + i, step);
+		}
+		i += step;
+	}
+	buffer_add_char(buf, '"');
+}
+
+void buffer_add_tsv(struct buffer *buf, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '\t':
+			buffer_add_string(buf, "\\t");
+			break;
+		case '\n':
+			buffer_add_string(buf, "\\n");
+			break;
+		case '\r':
+			buffer_add_string(buf, "\\r");
+			break;
+		case '\\':
+			buffer_add_string(buf, "\\\\");
+			break;
+		default:
+			buffer_add_char(buf, *text);
+		}
+	}
+}
+
+void buffer_add_float(struct buffer *buf, float value)
+{
+	char text[40];
+	if (value == 0) {
+		buffer_add_string(buf, signbit(value) ? "-0" : "0");
+		return;
+	}
+	/* Six digits are always honest, nine always enough. */
+	for (int digits = 6; digits <= 9; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, (double)value);
+		if (strtof(text, NULL) == value)
+			break;
+	}
+	buffer_add_string(buf, text);
+}
+
+char *buffer_detach(struct buffer *buf)
+{
+	if (!buf->data)
+		buffer_add(buf, "", 0);
+	char *data = buf->failed ? NULL : buf->data;
+	if (buf->failed)
+		free(buf->data);
+	*buf = (struct buffer)BUFFER_INIT;
+	return data;
+}
