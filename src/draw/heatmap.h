@@ -1,0 +1,81 @@
+/* Heatmaps: grids of attention weights drawn as a picture that a paper can
+ * print.
+ *
+ * Rows are queries, row 0 on top; columns are keys, left to right (the other
+ * way round with `transpose`).  Cells are square and whole pixels.  One panel
+ * makes a single heatmap, several make a grid of panels with one colour scale.
+ * A command draws in three steps: heatmap_limits says how many cells fit, the
+ * grid sink (sinks/grid.h) collects them, heatmap_draw paints.
+ */
+#ifndef ATTN_DRAW_HEATMAP_H
+#define ATTN_DRAW_HEATMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/strings.h"
+#include "draw/colormap.h"
+#include "draw/png.h"
+#include "sinks/grid.h"
+#include "util/error.h"
+
+enum heatmap_numbers {
+	HEATMAP_NUMBERS_AUTO, /* where they fit into every cell */
+	HEATMAP_NUMBERS_ON,   /* cells grow until they fit; ATTN_USAGE when --cell or --size forbids */
+	HEATMAP_NUMBERS_OFF
+};
+
+/* {0} is the default of every option. */
+struct heatmap_options {
+	const struct colormap *colormap; /* NULL: the default map */
+	size_t cell;                     /* pixels a cell, as given (not scaled by dpi); 0: automatic */
+	size_t size;                     /* longer side of the picture, pixels at 96 dpi; 0: automatic */
+	double dpi;                      /* scales text, lines, automatic cells and `size`; 0: 96 */
+	bool transpose;                  /* rows are keys, columns are queries */
+	double scale_max;                /* top of the colour scale; 0: the largest weight drawn */
+	enum heatmap_numbers numbers;
+};
+
+struct heatmap_panel {
+	const struct grid *grid;
+	const char *title; /* "head 3"; NULL: none.  Not drawn over a single panel */
+};
+
+/* All pointers are the caller's and only read. */
+struct heatmap_figure {
+	const struct heatmap_panel *panels; /* all of one shape */
+	size_t panel_count;
+	const struct string_list *query_labels; /* `queries` UTF-8 strings, as shown; NULL: numbers */
+	const struct string_list *key_labels;   /* `keys` strings; a reduced grid uses every n-th */
+	const char *title;                      /* "layer 1, head 3"; NULL: none */
+	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key" */
+	const char *note;                       /* one more line under the picture; NULL: none */
+	struct heatmap_options options;
+};
+
+/* How many cells a panel may have for `panels` panels of queries x keys weights
+ * (before transposing): the grid sink's max_rows and max_cols.  ATTN_USAGE when
+ * the options ask for more than a picture can hold; the message names the
+ * option. */
+enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
+				const struct heatmap_options *options, size_t *max_rows, size_t *max_cols,
+				struct attn_error *err);
+
+/* Fonts and labels already drawn, kept over the figures of a run.  Text is
+ * loaded on the first figure: ATTN_FAILED, and what to install, when Pango is
+ * not there.  Not for use by two threads at once. */
+struct heatmap_painter;
+
+enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err);
+void heatmap_painter_free(struct heatmap_painter *painter); /* NULL is fine */
+
+/* Draw into *out (released by the caller; empty on failure).  ATTN_USAGE when
+ * options cannot be met, ATTN_FAILED without memory or Pango. */
+enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
+			      struct image *out, struct attn_error *err);
+
+/* The first label drawn by this painter that has characters which no installed
+ * font has, or NULL: worth a warning.  Owned by the painter. */
+const char *heatmap_missing_glyphs(const struct heatmap_painter *painter);
+
+#endif
