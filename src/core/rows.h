@@ -18,7 +18,8 @@
 struct rows_info {
 	size_t batch, layers, heads, queries, keys; /* each at least 1 */
 	bool has_batch;                             /* the input had a batch dimension */
-	bool has_layers;                            /* more than one layer, or the layer's number is known */
+	bool has_layers;                            /* the weights have a layer dimension */
+	bool layer_known;                           /* titles and file names say the layer */
 	size_t first_layer;                         /* the number of layer 0 */
 
 	/* Raw labels as the files have them: `queries` and `keys` strings.  A

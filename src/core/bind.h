@@ -1,0 +1,40 @@
+/* Fetching tensors of a bundle in the form that a problem needs.  Internal to
+ * core/problem*.c. */
+#ifndef ATTN_CORE_BIND_H
+#define ATTN_CORE_BIND_H
+
+#include "core/problem.h"
+
+/* ATTN_BAD_INPUT: "'FILE': 'wq' is 3 x 4, expected FORMAT...". */
+enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err, const char *expected, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The tensor's elements as aligned, finite float32, in place or converted into
+ * memory that the problem owns. */
+enum attn_status bind_f32(struct problem *p, const struct tensor *t, const float **out,
+			  struct attn_error *err);
+
+/* A tensor (rows, cols) or (batch, rows, cols), if the bundle has it.  Fixes the
+ * batch of the problem, or agrees with it. */
+enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const char *name,
+			       struct sequence *out, struct attn_error *err);
+
+/* A weight matrix of `rows` input features, turned to (in, out) where the
+ * bundle's layout is out,in.  With `cols` not 0 that many columns are expected. */
+enum attn_status bind_weight(struct problem *p, const struct bundle *b, const char *name, size_t rows,
+			     size_t cols, struct matrix *out, struct attn_error *err);
+
+/* `count` numbers in any shape whose other dimensions are 1; *out is NULL where
+ * the bundle has none. */
+enum attn_status bind_vector(struct problem *p, const struct bundle *b, const char *name, size_t count,
+			     const float **out, struct attn_error *err);
+
+/* A batch dimension of `batch` was found on *t: fix the problem's, or agree. */
+enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err);
+
+/* The parts of problem_init, one file each. */
+enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err);
+
+#endif

@@ -1,0 +1,175 @@
+/* Attention from embeddings and projections: their shapes. */
+#include <string.h>
+
+#include "core/bind.h"
+#include "core/settings.h"
+
+static enum attn_status fail_missing(const char *name, const char *why, struct attn_error *err)
+{
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s", name, why);
+}
+
+/* Cut the columns of a fused matrix: query, then key, then value. */
+static struct matrix columns(const struct matrix *m, size_t first, size_t count)
+{
+	return (struct matrix){m->data + first, m->rows, count, m->stride};
+}
+
+/* Head sizes d and e from the columns H d + G d + G e of a fused projection: by wo,
+ * whose rows are H e, or with e = d. */
+static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, const struct tensor *t,
+				    size_t cols, struct attn_error *err)
+{
+	const struct tensor *wo = bundle_tensor(b, "wo");
+	const struct setting *layout = bundle_setting(b, "layout");
+	size_t H = p->heads, G = p->kv_heads;
+	if (wo && wo->rank == 2) {
+		size_t rows = wo->shape[layout && strcmp(layout->value, "out,in") == 0];
+		size_t e = rows / H;
+		if (rows % H == 0 && e > 0 && cols > G * e && (cols - G * e) % (H + G) == 0) {
+			p->value_size = e;
+			p->head_size = (cols - G * e) / (H + G);
+			return ATTN_OK;
+		}
+	}
+	if (cols % (H + 2 * G) != 0)
+		return bind_fail_shape(t, err,
+				       "columns that %zu query, %zu key and %zu value heads can share: give "
+				       "num_heads and num_kv_heads",
+				       H, G, G);
+	p->head_size = p->value_size = cols / (H + 2 * G);
+	return ATTN_OK;
+}
+
+static enum attn_status bind_fused(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	static const char *const separate[] = {"wq", "wk", "wv", "bq", "bk", "bv"};
+	struct matrix fused = {0};
+	const float *bias;
+	const struct tensor *t = bundle_tensor(b, "wqkv");
+	for (size_t i = 0; i < sizeof separate / sizeof *separate; i++)
+		if (bundle_tensor(b, separate[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'wqkv' and '%s' are both given, expected one of them", separate[i]);
+	size_t width = p->embeddings.cols;
+	if (p->source.cols != width || p->source_values.cols != width)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'wqkv' needs embeddings of one width, found queries of %zu, keys of %zu "
+				 "and values of %zu: "
+				 "give wq, wk and wv",
+				 width, p->source.cols, p->source_values.cols);
+	enum attn_status status = bind_weight(p, b, "wqkv", width, 0, &fused, err);
+	if (status == ATTN_OK)
+		status = fused_sizes(p, b, t, fused.cols, err);
+	if (status == ATTN_OK)
+		status = bind_vector(p, b, "bqkv", fused.cols, &bias, err);
+	if (status != ATTN_OK)
+		return status;
+	size_t q = p->heads * p->head_size, k = p->kv_heads * p->head_size;
+	p->wq = columns(&fused, 0, q);
+	p->wk = columns(&fused, q, k);
+	p->wv = columns(&fused, q + k, fused.cols - q - k);
+	if (bias) {
+		p->bq = bias;
+		p->bk = bias + q;
+		p->bv = bias + q + k;
+	}
+	return ATTN_OK;
+}
+
+/* wk's or wv's columns, checked against kv heads; the message says what would fit. */
+static enum attn_status check_kv_columns(const struct problem *p, const struct bundle *b, const char *name,
+					 size_t cols, struct attn_error *err)
+{
+	const struct tensor *t = bundle_tensor(b, name);
+	size_t d = p->head_size, expected = p->kv_heads * d;
+	if (strcmp(name, "wv") == 0)
+		return cols % p->kv_heads == 0
+			   ? ATTN_OK
+			   : bind_fail_shape(t, err, "columns that %zu kv heads can share", p->kv_heads);
+	if (cols == expected)
+		return ATTN_OK;
+	if (cols % d == 0 && p->heads % (cols / d) == 0 && !bundle_setting(b, "num_kv_heads"))
+		return bind_fail_shape(
+		    t, err,
+		    "%zu outputs (%zu heads of %zu): give --num-kv-heads %zu if query heads share kv heads",
+		    expected, p->kv_heads, d, cols / d);
+	return bind_fail_shape(t, err, "%zu outputs (%zu kv heads of %zu)", expected, p->kv_heads, d);
+}
+
+static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	if (!bundle_tensor(b, "wq"))
+		return fail_missing("wq", "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')",
+				    err);
+	if (!bundle_tensor(b, "wk"))
+		return fail_missing("wk", "beside 'wq'", err);
+	enum attn_status status = bind_weight(p, b, "wq", p->embeddings.cols, 0, &p->wq, err);
+	if (status != ATTN_OK)
+		return status;
+	if (p->wq.cols % p->heads != 0)
+		return bind_fail_shape(bundle_tensor(b, "wq"), err,
+				       "columns that %zu heads can share: give num_heads", p->heads);
+	p->head_size = p->wq.cols / p->heads;
+	status = bind_weight(p, b, "wk", p->source.cols, 0, &p->wk, err);
+	if (status == ATTN_OK)
+		status = check_kv_columns(p, b, "wk", p->wk.cols, err);
+	if (status == ATTN_OK)
+		status = bind_weight(p, b, "wv", p->source_values.cols, 0, &p->wv, err);
+	if (status == ATTN_OK && p->wv.data)
+		status = check_kv_columns(p, b, "wv", p->wv.cols, err);
+	if (status != ATTN_OK)
+		return status;
+	p->value_size = p->wv.data ? p->wv.cols / p->kv_heads : 0;
+	status = bind_vector(p, b, "bq", p->wq.cols, &p->bq, err);
+	if (status == ATTN_OK)
+		status = bind_vector(p, b, "bk", p->wk.cols, &p->bk, err);
+	if (status == ATTN_OK && p->wv.data)
+		status = bind_vector(p, b, "bv", p->wv.cols, &p->bv, err);
+	return status;
+}
+
+static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	if (!bundle_tensor(b, "embeddings"))
+		return fail_missing("embeddings", "with projections (or ready-made 'q', 'k', 'v')", err);
+	enum attn_status status = bind_sequence(p, b, "embeddings", &p->embeddings, err);
+	if (status == ATTN_OK)
+		status = bind_sequence(p, b, "source_embeddings", &p->source, err);
+	if (status == ATTN_OK)
+		status = bind_sequence(p, b, "source_values", &p->source_values, err);
+	if (status != ATTN_OK)
+		return status;
+	p->info.cross = p->source.data != NULL;
+	if (!p->source.data)
+		p->source = p->embeddings;
+	if (!p->source_values.data)
+		p->source_values = p->source;
+	if (p->source_values.rows != p->source.rows)
+		return bind_fail_shape(bundle_tensor(b, "source_values"), err, "%zu rows, one for each key",
+				       p->source.rows);
+	p->queries = p->embeddings.rows;
+	p->keys.own = p->source.rows;
+	return ATTN_OK;
+}
+
+enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	p->projected = true;
+	p->heads = 1;
+	enum attn_status status = bind_sequences(p, b, err);
+	if (status == ATTN_OK)
+		status = setting_count(b, "num_heads", 1, &p->heads, err);
+	p->kv_heads = p->heads;
+	if (status == ATTN_OK)
+		status = setting_count(b, "num_kv_heads", 1, &p->kv_heads, err);
+	if (status == ATTN_OK && p->heads % p->kv_heads != 0)
+		status = attn_fail(err, ATTN_BAD_INPUT,
+				   "num_heads is %zu, expected a multiple of num_kv_heads, %zu", p->heads,
+				   p->kv_heads);
+	if (status != ATTN_OK)
+		return status;
+	status = bundle_tensor(b, "wqkv") ? bind_fused(p, b, err) : bind_separate(p, b, err);
+	p->has_values = p->wv.data != NULL;
+	return status;
+}

@@ -1,0 +1,74 @@
+#include "kernels/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_stride, const float *b,
+		      size_t b_stride, const float *bias, size_t rows, size_t inner, size_t cols,
+		      double *sums)
+{
+	for (size_t r = 0; r < rows; r++) {
+		for (size_t c = 0; c < cols; c++)
+			sums[c] = bias ? (double)bias[c] : 0;
+		for (size_t i = 0; i < inner; i++) {
+			double factor = (double)a[r * a_stride + i];
+			const float *row = b + i * b_stride;
+			for (size_t c = 0; c < cols; c++)
+				sums[c] += factor * (double)row[c];
+		}
+		for (size_t c = 0; c < cols; c++)
+			out[r * out_stride + c] = (float)sums[c];
+	}
+}
+
+void reference_scores(double *scores, const float *q, const float *keys_t, size_t d, size_t keys,
+		      double scale)
+{
+	memset(scores, 0, keys * sizeof *scores);
+	for (size_t c = 0; c < d; c++) {
+		double factor = (double)q[c];
+		const float *row = keys_t + c * keys;
+		for (size_t j = 0; j < keys; j++)
+			scores[j] += factor * (double)row[j];
+	}
+	for (size_t j = 0; j < keys; j++)
+		scores[j] *= scale;
+}
+
+void reference_softcap(double *scores, size_t keys, double cap)
+{
+	for (size_t j = 0; j < keys; j++)
+		scores[j] = cap * tanh(scores[j] / cap);
+}
+
+void reference_softmax(float *weights, double *scores, size_t keys)
+{
+	double highest = -INFINITY, sum = 0;
+	for (size_t j = 0; j < keys; j++)
+		highest = fmax(highest, scores[j]);
+	if (highest == -INFINITY) {
+		memset(weights, 0, keys * sizeof *weights);
+		return;
+	}
+	for (size_t j = 0; j < keys; j++) {
+		scores[j] = scores[j] == -INFINITY ? 0 : exp(scores[j] - highest);
+		sum += scores[j];
+	}
+	for (size_t j = 0; j < keys; j++)
+		weights[j] = (float)(scores[j] / sum);
+}
+
+void reference_weighted_sum(float *context, const float *weights, const float *values, size_t keys, size_t e,
+			    double *sums)
+{
+	memset(sums, 0, e * sizeof *sums);
+	for (size_t j = 0; j < keys; j++) {
+		double weight = (double)weights[j];
+		if (weight == 0)
+			continue;
+		for (size_t c = 0; c < e; c++)
+			sums[c] += weight * (double)values[j * e + c];
+	}
+	for (size_t c = 0; c < e; c++)
+		context[c] = (float)sums[c];
+}

@@ -1,0 +1,37 @@
+/* The scalar kernels: plain loops, exact and clear, and what every faster kernel
+ * is compared with.
+ *
+ * Inputs and outputs are float32, sums are float64 and rounded once, so that a
+ * result is within one rounding of a float64 computation.  Arrays are row-major;
+ * a stride is in elements; outputs must not overlap inputs.
+ */
+#ifndef ATTN_KERNELS_REFERENCE_H
+#define ATTN_KERNELS_REFERENCE_H
+
+#include <stddef.h>
+
+/* out (rows, cols) = a (rows, inner) x b (inner, cols) + bias (cols, or NULL).
+ * `sums` is scratch of cols doubles. */
+void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_stride, const float *b,
+		      size_t b_stride, const float *bias, size_t rows, size_t inner, size_t cols,
+		      double *sums);
+
+/* scores (keys) = scale * q (d) . keys_t (d, keys), the keys transposed. */
+void reference_scores(double *scores, const float *q, const float *keys_t, size_t d, size_t keys,
+		      double scale);
+
+/* scores (keys): s becomes cap * tanh(s / cap).  Bello et al. 2016, Gemma 2. */
+void reference_softcap(double *scores, size_t keys, double cap);
+
+/* weights (keys) = softmax of the scores, which it overwrites:
+ * exp(s - max) / sum.  A score of -inf has weight exactly 0; when all are -inf all
+ * weights are 0. */
+void reference_softmax(float *weights, double *scores, size_t keys);
+
+/* context (e) = sum over keys of weights (keys) * values (keys, e).  A weight of 0
+ * is skipped, so that nothing leaks from a masked key.  `sums` is scratch of e
+ * doubles. */
+void reference_weighted_sum(float *context, const float *weights, const float *values, size_t keys, size_t e,
+			    double *sums);
+
+#endif
