@@ -1,0 +1,185 @@
+#include "core/stored.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/labels.h"
+#include "core/settings.h"
+#include "core/visibility.h"
+#include "util/checked.h"
+
+struct stored {
+	struct row_source source; /* first: a source is cast to its stored result */
+	struct rows_info info;
+	struct visibility visibility;
+	const struct tensor *weights;
+	size_t batch_stride, layer_stride; /* elements */
+	bool in_place;                     /* aligned float32: rows are used where they are */
+	float *rows;                       /* (ROWS_BLOCK, keys), unless in place */
+	unsigned char *visible;            /* (ROWS_BLOCK, keys) */
+};
+
+static void stored_free(struct row_source *source)
+{
+	struct stored *s = (struct stored *)source;
+	rows_info_release(&s->info);
+	visibility_release(&s->visibility);
+	free(s->rows);
+	free(s->visible);
+	free(s);
+}
+
+static enum attn_status fail_weight(const struct tensor *t, size_t i, struct attn_error *err)
+{
+	char place[300];
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a weight from 0 to 1",
+			 t->origin ? t->origin : "?", tensor_index_text(t, i, place, sizeof place),
+			 tensor_get(t, i));
+}
+
+static enum attn_status stored_read(struct row_source *source, struct row_block *block,
+				    struct attn_error *err)
+{
+	enum {
+		SLACK_PERCENT = 1
+	}; /* float16 weights round up a little */
+	struct stored *s = (struct stored *)source;
+	const struct rows_info *info = &s->info;
+	size_t first = block->batch * s->batch_stride + block->layer * s->layer_stride +
+		       (block->head * info->queries + block->query) * info->keys;
+	size_t count = block->count * info->keys;
+	const float *rows = s->rows;
+	if (s->in_place)
+		rows = (const float *)s->weights->data + first;
+	else
+		for (size_t i = 0; i < count; i++)
+			s->rows[i] = (float)tensor_get(s->weights, first + i);
+	for (size_t r = 0; r < block->count; r++)
+		visibility_row(&s->visibility, block->batch, block->head, block->query + r,
+			       s->visible + r * info->keys);
+	for (size_t i = 0; i < count; i++) {
+		if (!(rows[i] >= 0 && rows[i] <= 1 + SLACK_PERCENT / 100.0f))
+			return fail_weight(s->weights, first + i, err);
+		/* The weights have the last word: what has one was seen. */
+		s->visible[i] |= rows[i] > 0;
+	}
+	block->weights = rows;
+	block->visible = s->visible;
+	block->scores = NULL;
+	return ATTN_OK;
+}
+
+/* What the dimensions before (head, query, key) mean. */
+static enum attn_status bind_axes(struct stored *s, const struct bundle *b, struct attn_error *err)
+{
+	const struct tensor *t = s->weights;
+	const struct setting *axes = bundle_setting(b, "axes");
+	const char *meaning = axes ? axes->value : "layer";
+	struct rows_info *info = &s->info;
+	char found[200];
+	if (t->rank < 2 || t->rank > 5 || t->count == 0)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': 'weights' is %s, expected heads x queries x keys, or with layers or "
+				 "batch items in front",
+				 t->origin ? t->origin : "?",
+				 tensor_shape_text(t->rank, t->shape, found, sizeof found));
+	info->queries = t->shape[t->rank - 2];
+	info->keys = t->shape[t->rank - 1];
+	info->heads = t->rank > 2 ? t->shape[t->rank - 3] : 1;
+	info->layers = info->batch = 1;
+	size_t item = info->heads * info->queries * info->keys;
+	if (axes && strcmp(meaning, "layer") != 0 && strcmp(meaning, "batch") != 0 &&
+	    strcmp(meaning, "layer,batch") != 0)
+		return setting_fail(axes, "'layer', 'batch' or 'layer,batch'", err);
+	if (t->rank == 5) {
+		info->layers = t->shape[0];
+		info->batch = t->shape[1];
+		s->batch_stride = item;
+		s->layer_stride = item * info->batch;
+	} else if (t->rank == 4 && strcmp(meaning, "batch") == 0) {
+		info->batch = t->shape[0];
+		s->batch_stride = item;
+	} else if (t->rank == 4) {
+		info->layers = t->shape[0];
+		s->layer_stride = item;
+	}
+	info->has_layers = s->layer_stride > 0;
+	info->has_batch = s->batch_stride > 0;
+	return ATTN_OK;
+}
+
+/* Which keys of a row are past ones and which appended. */
+static enum attn_status bind_keys(const struct rows_info *info, const struct bundle *b,
+				  struct key_counts *keys, struct attn_error *err)
+{
+	const struct setting *appended = bundle_setting(b, "appended_keys");
+	*keys = (struct key_counts){0};
+	enum attn_status status = setting_count(b, "past_keys", 0, &keys->past, err);
+	if (status != ATTN_OK)
+		return status;
+	if (appended) {
+		keys->bias =
+		    strcmp(appended->value, "bias") == 0 || strcmp(appended->value, "bias,zero") == 0;
+		keys->zero =
+		    strcmp(appended->value, "zero") == 0 || strcmp(appended->value, "bias,zero") == 0;
+		if (!keys->bias && !keys->zero)
+			return setting_fail(appended, "'bias', 'zero' or 'bias,zero'", err);
+	}
+	size_t extra = (size_t)keys->bias + keys->zero;
+	if (keys->past >= info->keys || extra >= info->keys - keys->past)
+		return attn_fail(
+		    err, ATTN_BAD_INPUT,
+		    "'weights' has %zu keys, expected more than the %zu past and %zu appended ones",
+		    info->keys, keys->past, extra);
+	keys->own = info->keys - keys->past - extra;
+	return ATTN_OK;
+}
+
+static enum attn_status stored_bind(struct stored *s, const struct bundle *b, struct string_list *notes,
+				    struct attn_error *err)
+{
+	struct key_counts keys;
+	enum attn_status status = bind_axes(s, b, err);
+	if (status == ATTN_OK)
+		status = bind_keys(&s->info, b, &keys, err);
+	if (status == ATTN_OK)
+		status = labels_bind(&s->info, b, &keys, err);
+	if (status != ATTN_OK)
+		return status;
+	s->visibility = (struct visibility){
+	    .batch = s->info.batch,
+	    .heads = s->info.heads,
+	    .queries = s->info.queries,
+	    .plain_keys = keys.past + keys.own,
+	    .appended_keys = (size_t)keys.bias + keys.zero,
+	    .past_keys = keys.past,
+	};
+	status = visibility_bind(&s->visibility, b, notes, err);
+	if (status != ATTN_OK)
+		return status;
+	const struct tensor *t = s->weights;
+	s->in_place = t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0;
+	s->visible = array_alloc(ROWS_BLOCK, s->info.keys);
+	if (!s->in_place && !(s->rows = array_alloc(ROWS_BLOCK * sizeof *s->rows, s->info.keys)))
+		return attn_fail_memory(err);
+	return s->visible ? ATTN_OK : attn_fail_memory(err);
+}
+
+enum attn_status stored_open(struct row_source **source, const struct bundle *b, struct string_list *notes,
+			     struct attn_error *err)
+{
+	struct stored *s = calloc(1, sizeof *s);
+	*source = NULL;
+	if (!s)
+		return attn_fail_memory(err);
+	s->source = (struct row_source){&s->info, stored_read, stored_free};
+	s->weights = bundle_tensor(b, "weights");
+	enum attn_status status = stored_bind(s, b, notes, err);
+	if (status != ATTN_OK) {
+		stored_free(&s->source);
+		return status;
+	}
+	*source = &s->source;
+	return ATTN_OK;
+}

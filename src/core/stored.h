@@ -1,0 +1,20 @@
+/* A stored result: a source of weight rows that reads them.
+ *
+ * Any bundle with `weights` (H, N, M), (N, M) for one head, or with layers or
+ * batch items in front as its setting `axes` says ("layer" by default, "batch",
+ * or "layer,batch").  What hides keys (mask, key_padding, kv_lengths, causal) is
+ * read from the same bundle, so that masked cells are told apart from 0.
+ */
+#ifndef ATTN_CORE_STORED_H
+#define ATTN_CORE_STORED_H
+
+#include "core/bundle.h"
+#include "core/rows.h"
+
+/* The bundle must outlive the source.  Shapes that disagree are ATTN_BAD_INPUT;
+ * a value that is no weight (NaN, negative, above 1) is found when its row is
+ * read.  Notes go to `notes`. */
+enum attn_status stored_open(struct row_source **source, const struct bundle *b, struct string_list *notes,
+			     struct attn_error *err);
+
+#endif
