@@ -1,30 +1,54 @@
 /* Files that appear whole or not at all.
  *
  * A file is written beside its final name, synced and renamed; a failure, or a
- * signal, leaves what was there before.  "-" is standard output.
+ * signal, leaves what was there before.  "-" (and /dev/stdout) is standard
+ * output.  A reader that closes a pipe early is not an error: what is written
+ * after that is dropped.
+ *
+ * The first failed write is remembered, so a user may ignore the results of
+ * fwrite and fprintf and check output_commit alone.
  */
 #ifndef ATTN_IO_OUTPUT_H
 #define ATTN_IO_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "util/error.h"
 
 struct output {
-	FILE *stream;    /* write here */
-	char *path;      /* final name, or "-" */
-	char *temporary; /* name written to; NULL for standard output and for what is not a regular file */
+	FILE *stream; /* write here; it has no file descriptor, and cannot seek */
+	char *path;   /* as the user gave it, or "-" */
+	struct output_file *file;
 };
 
-/* Open `path` for writing.  `binary`: refuse a terminal (ATTN_USAGE).  An
- * existing device or pipe (/dev/null) is written in place.  Missing parent
- * directories are not made. */
+/* Open `path` for writing.  `binary`: refuse a terminal (ATTN_USAGE).  A
+ * symbolic link is followed and kept, also one to a file that is yet to be made.
+ * An existing file gives the new one its mode, and is refused when it is not
+ * writable.  An existing device or pipe (/dev/null) is written in place.
+ * Missing parent directories are not made.  Pending text of stdout is flushed
+ * before "-" is opened; only one "-" at a time keeps its order. */
 enum attn_status output_open(struct output *out, const char *path, bool binary, struct attn_error *err);
 
-/* Flush, sync, close and rename to the final name.  For standard output: flush.
- * A reader that closed the pipe early is not an error.  *out is empty after it,
- * whatever it returns. */
+/* fwrite that fails with the reason. */
+enum attn_status output_write(struct output *out, const void *bytes, size_t length, struct attn_error *err);
+
+/* Whether output_patch can be used: on a file, and not on a pipe or device. */
+bool output_can_patch(const struct output *out);
+
+/* Overwrite bytes that have been written, from `offset` on. */
+enum attn_status output_patch(struct output *out, uint64_t offset, const void *bytes, size_t length,
+			      struct attn_error *err);
+
+/* Flush and close the stream and start writing to the disk, without waiting for
+ * it.  Many small files are made in half the time when all are finished before
+ * the first is committed; each holds a file descriptor meanwhile. */
+enum attn_status output_finish(struct output *out, struct attn_error *err);
+
+/* Finish, sync, close and rename to the final name.  For standard output: flush.
+ * *out is empty after it, whatever it returns. */
 enum attn_status output_commit(struct output *out, struct attn_error *err);
 
 /* Close and remove the temporary file.  Safe on an empty (zeroed) output. */
