@@ -21,11 +21,12 @@ enum {
 
 struct output_file {
 	int fd;
-	int error;                        /* errno of the first failed write */
-	bool abandoned;                   /* nobody reads any more: drop what is written */
-	char *final;                      /* the name to rename to; NULL when written in place */
-	char *temporary;                  /* the name until then */
-	struct output_file *next, **link; /* in the registry, while there is a temporary */
+	int error;       /* errno of the first failed write */
+	bool abandoned;  /* nobody reads any more: drop what is written */
+	char *final;     /* the name to rename to; NULL when written in place */
+	char *temporary; /* the name until then */
+	bool registered;
+	struct output_file *next, **link; /* in the registry, under its lock */
 	char buffer[STREAM_BUFFER];       /* of the stream */
 };
 
@@ -69,6 +70,7 @@ static void unregister(struct output_file *file)
 	*file->link = file->next;
 	if (file->next)
 		file->next->link = file->link;
+	file->registered = false;
 	unlock_registry(&saved);
 }
 
@@ -84,6 +86,7 @@ static int open_registered(struct output_file *file)
 		if (registry)
 			registry->link = &file->next;
 		registry = file;
+		file->registered = true;
 	}
 	unlock_registry(&saved);
 	return file->fd;
@@ -229,7 +232,7 @@ static void discard(struct output *out)
 		fclose(out->stream);
 	}
 	if (file) {
-		if (file->link) {
+		if (file->registered) {
 			unlink(file->temporary);
 			unregister(file);
 		}
@@ -372,7 +375,6 @@ static int sync_and_rename(struct output_file *file)
 		if (rename(file->temporary, file->final) != 0)
 			return errno;
 		unregister(file);
-		file->link = NULL;
 	}
 	return 0;
 }
