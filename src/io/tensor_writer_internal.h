@@ -68,7 +68,7 @@ void npy_header(struct buffer *buf, const struct tensor_spec *spec);
 bool is_json_number(const char *text);
 
 /* A file within a zip. */
-struct zip_member {
+struct npz_member {
 	const char *name; /* without ".npy", which is appended */
 	uint64_t size;    /* bytes; known before they are written */
 	uint64_t offset;  /* of its local header */
@@ -77,15 +77,15 @@ struct zip_member {
 };
 
 enum {
-	ZIP_CRC_OFFSET = 14 /* bytes from a local header to its crc */
+	NPZ_CRC_OFFSET = 14 /* bytes from a local header to its crc */
 };
 
-void zip_local_header(struct buffer *buf, const struct zip_member *member);
-void zip_descriptor(struct buffer *buf, const struct zip_member *member);
-void zip_central_header(struct buffer *buf, const struct zip_member *member);
+void npz_local_header(struct buffer *buf, const struct npz_member *member);
+void npz_descriptor(struct buffer *buf, const struct npz_member *member);
+void npz_central_header(struct buffer *buf, const struct npz_member *member);
 
 /* What ends a zip whose central directory of `count` members has `size` bytes
  * and starts at `offset`. */
-void zip_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset);
+void npz_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset);
 
 #endif

@@ -25,13 +25,13 @@ enum {
 	EXTRA_ZIP64 = 1,
 };
 
-static bool is_large(const struct zip_member *member)
+static bool is_large(const struct npz_member *member)
 {
 	return member->size >= FIELD_32_MAX;
 }
 
 /* The fields from "version needed" to "compressed size", alike in both headers. */
-static void add_common(struct buffer *buf, const struct zip_member *member, bool zip64, uint32_t crc,
+static void add_common(struct buffer *buf, const struct npz_member *member, bool zip64, uint32_t crc,
 		       uint64_t size)
 {
 	unsigned flags = member->described ? FLAG_DESCRIBED : 0;
@@ -49,13 +49,13 @@ static void add_common(struct buffer *buf, const struct zip_member *member, bool
 	buffer_add_le(buf, strlen(member->name) + strlen(".npy"), 2);
 }
 
-static void add_name(struct buffer *buf, const struct zip_member *member)
+static void add_name(struct buffer *buf, const struct npz_member *member)
 {
 	buffer_add_string(buf, member->name);
 	buffer_add_string(buf, ".npy");
 }
 
-void zip_local_header(struct buffer *buf, const struct zip_member *member)
+void npz_local_header(struct buffer *buf, const struct npz_member *member)
 {
 	uint64_t size = member->described ? 0 : member->size;
 	buffer_add_string(buf, "PK\3\4");
@@ -70,7 +70,7 @@ void zip_local_header(struct buffer *buf, const struct zip_member *member)
 	}
 }
 
-void zip_descriptor(struct buffer *buf, const struct zip_member *member)
+void npz_descriptor(struct buffer *buf, const struct npz_member *member)
 {
 	int width = is_large(member) ? 8 : 4;
 	buffer_add_string(buf, "PK\7\10");
@@ -79,7 +79,7 @@ void zip_descriptor(struct buffer *buf, const struct zip_member *member)
 	buffer_add_le(buf, member->size, width);
 }
 
-void zip_central_header(struct buffer *buf, const struct zip_member *member)
+void npz_central_header(struct buffer *buf, const struct npz_member *member)
 {
 	bool large = is_large(member), far = member->offset >= FIELD_32_MAX;
 	unsigned extra = (large ? 16 : 0) + (far ? 8 : 0);
@@ -105,7 +105,7 @@ void zip_central_header(struct buffer *buf, const struct zip_member *member)
 		buffer_add_le(buf, member->offset, 8);
 }
 
-void zip_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset)
+void npz_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset)
 {
 	if (count >= FIELD_16_MAX || size >= FIELD_32_MAX || offset >= FIELD_32_MAX) {
 		buffer_add_string(buf, "PK\6\6");
@@ -135,16 +135,16 @@ void zip_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset)
 
 static enum attn_status begin(struct tensor_writer *w, struct attn_error *err)
 {
-	w->state = array_alloc(w->spec_count, sizeof(struct zip_member));
+	w->state = array_alloc(w->spec_count, sizeof(struct npz_member));
 	return w->state ? ATTN_OK : attn_fail_memory(err);
 }
 
 static enum attn_status start(struct tensor_writer *w, const struct tensor_spec *spec, struct attn_error *err)
 {
-	struct zip_member *member = (struct zip_member *)w->state + w->current;
+	struct npz_member *member = (struct npz_member *)w->state + w->current;
 	struct buffer header = BUFFER_INIT;
 	npy_header(&header, spec);
-	*member = (struct zip_member){
+	*member = (struct npz_member){
 	    .name = spec->name,
 	    .size = header.length + (uint64_t)w->counts[w->current] * dtype_size(spec->dtype),
 	    .offset = w->written + w->text.length,
@@ -154,7 +154,7 @@ static enum attn_status start(struct tensor_writer *w, const struct tensor_spec 
 	if (header.failed) {
 		status = attn_fail_memory(err);
 	} else {
-		zip_local_header(&w->text, member);
+		npz_local_header(&w->text, member);
 		buffer_add(&w->text, header.data, header.length);
 		member->crc = (uint32_t)crc32_z(0, (const unsigned char *)header.data, header.length);
 	}
@@ -165,15 +165,15 @@ static enum attn_status start(struct tensor_writer *w, const struct tensor_spec 
 static enum attn_status put(struct tensor_writer *w, const void *elements, size_t count,
 			    struct attn_error *err)
 {
-	struct zip_member *member = (struct zip_member *)w->state + w->current;
+	struct npz_member *member = (struct npz_member *)w->state + w->current;
 	return writer_put_raw(w, elements, count, &member->crc, err);
 }
 
 static enum attn_status end(struct tensor_writer *w, struct attn_error *err)
 {
-	struct zip_member *member = (struct zip_member *)w->state + w->current;
+	struct npz_member *member = (struct npz_member *)w->state + w->current;
 	if (member->described) {
-		zip_descriptor(&w->text, member);
+		npz_descriptor(&w->text, member);
 		return ATTN_OK;
 	}
 	enum attn_status status = writer_flush(w, err);
@@ -181,7 +181,7 @@ static enum attn_status end(struct tensor_writer *w, struct attn_error *err)
 	for (int i = 0; i < 4; i++)
 		crc[i] = (unsigned char)(member->crc >> (8 * i));
 	if (status == ATTN_OK)
-		status = output_patch(&w->output, member->offset + ZIP_CRC_OFFSET, crc, sizeof crc, err);
+		status = output_patch(&w->output, member->offset + NPZ_CRC_OFFSET, crc, sizeof crc, err);
 	return status;
 }
 
@@ -190,8 +190,8 @@ static enum attn_status finish(struct tensor_writer *w, struct attn_error *err)
 	enum attn_status status = writer_flush(w, err);
 	uint64_t offset = w->written;
 	for (size_t i = 0; i < w->spec_count; i++)
-		zip_central_header(&w->text, (const struct zip_member *)w->state + i);
-	zip_end(&w->text, w->spec_count, w->text.length, offset);
+		npz_central_header(&w->text, (const struct npz_member *)w->state + i);
+	npz_end(&w->text, w->spec_count, w->text.length, offset);
 	return status;
 }
 

@@ -250,19 +250,19 @@ static void test_zip64_headers(void **state)
 {
 	(void)state;
 	struct buffer buf = BUFFER_INIT;
-	struct zip_member member = {.name = "w", .size = 0xfffffffe, .offset = 0xfffffffe, .crc = 1};
+	struct npz_member member = {.name = "w", .size = 0xfffffffe, .offset = 0xfffffffe, .crc = 1};
 	const unsigned char *at;
 
-	zip_local_header(&buf, &member);
+	npz_local_header(&buf, &member);
 	assert_int_equal(buf.length, 30 + 5);
 	buffer_clear(&buf);
-	zip_central_header(&buf, &member);
+	npz_central_header(&buf, &member);
 	assert_int_equal(buf.length, 46 + 5);
 	assert_int_equal(le((unsigned char *)buf.data + 42, 4), 0xfffffffe);
 
 	member.size = 0xffffffff; /* what fits in 32 bits but says "zip64" there */
 	buffer_clear(&buf);
-	zip_local_header(&buf, &member);
+	npz_local_header(&buf, &member);
 	at = (unsigned char *)buf.data;
 	assert_int_equal(buf.length, 30 + 5 + 20);
 	assert_int_equal(le(at + 4, 2), 45);
@@ -276,7 +276,7 @@ static void test_zip64_headers(void **state)
 	member.size = UINT64_C(0x123456789a);
 	member.offset = UINT64_C(0x2000000000);
 	buffer_clear(&buf);
-	zip_central_header(&buf, &member);
+	npz_central_header(&buf, &member);
 	at = (unsigned char *)buf.data;
 	assert_int_equal(buf.length, 46 + 5 + 28);
 	assert_int_equal(le(at + 6, 2), 45);
@@ -291,7 +291,7 @@ static void test_zip64_headers(void **state)
 
 	member.size = 5; /* small, but far into the file */
 	buffer_clear(&buf);
-	zip_central_header(&buf, &member);
+	npz_central_header(&buf, &member);
 	at = (unsigned char *)buf.data;
 	assert_int_equal(buf.length, 46 + 5 + 12);
 	assert_int_equal(le(at + 24, 4), 5);
@@ -304,19 +304,19 @@ static void test_zip64_descriptor_and_end(void **state)
 {
 	(void)state;
 	struct buffer buf = BUFFER_INIT;
-	struct zip_member member = {.name = "w", .size = UINT64_C(0x123456789a), .crc = 7, .described = true};
-	zip_local_header(&buf, &member);
+	struct npz_member member = {.name = "w", .size = UINT64_C(0x123456789a), .crc = 7, .described = true};
+	npz_local_header(&buf, &member);
 	assert_int_equal(le((unsigned char *)buf.data + 39, 8), 0);
 	buffer_clear(&buf);
-	zip_descriptor(&buf, &member);
+	npz_descriptor(&buf, &member);
 	assert_int_equal(buf.length, 24);
 	assert_int_equal(le((unsigned char *)buf.data + 16, 8), member.size);
 
 	buffer_clear(&buf);
-	zip_end(&buf, 3, 150, 0xfffffffe);
+	npz_end(&buf, 3, 150, 0xfffffffe);
 	assert_int_equal(buf.length, 22);
 	buffer_clear(&buf);
-	zip_end(&buf, 3, 150, UINT64_C(0x100000000));
+	npz_end(&buf, 3, 150, UINT64_C(0x100000000));
 	const unsigned char *at = (unsigned char *)buf.data;
 	assert_int_equal(buf.length, 56 + 20 + 22);
 	assert_memory_equal(at, "PK\6\6", 4);
@@ -333,7 +333,7 @@ static void test_zip64_descriptor_and_end(void **state)
 	assert_int_equal(le(at + 76 + 12, 4), 150);
 	assert_int_equal(le(at + 76 + 16, 4), 0xffffffff);
 	buffer_clear(&buf);
-	zip_end(&buf, 70000, 150, 9);
+	npz_end(&buf, 70000, 150, 9);
 	assert_int_equal(buf.length, 56 + 20 + 22);
 	buffer_release(&buf);
 }
