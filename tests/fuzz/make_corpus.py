@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+"""Make the seed files of corpus/ again (needs NumPy).
+
+What fuzzing found is kept there as well, under names that start with "found-",
+and is not made here.
+"""
+import io
+import json
+import os
+import struct
+import zipfile
+
+import numpy as np
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+
+
+def put(path, data):
+    with open(os.path.join(HERE, path), "wb") as f:
+        f.write(data)
+
+
+def npy(array):
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def raw_npy(header, body=b"", version=(1, 0), length=None):
+    text = header.encode("latin1")
+    length = len(text) if length is None else length
+    size = struct.pack("<H" if version[0] == 1 else "<I", length)
+    return b"\x93NUMPY" + bytes(version) + size + text + body
+
+
+def header(descr="'<f4'", order="False", shape="(2, 3)"):
+    return "{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n" % (descr, order, shape)
+
+
+def make_npy():
+    a = np.arange(6, dtype="<f4").reshape(2, 3)
+    cube = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
+    body = a.tobytes()
+    put("npy/c-order.npy", npy(a))
+    put("npy/fortran.npy", npy(np.asfortranarray(cube.astype("<i2"))))
+    put("npy/fortran-big-endian.npy", npy(np.asfortranarray(cube.astype(">f8"))))
+    put("npy/fortran-tall.npy", npy(np.asfortranarray(np.arange(70 * 37, dtype="<u2").reshape(70, 37))))
+    put("npy/scalar.npy", npy(np.float64(1.5)))
+    put("npy/empty.npy", npy(np.zeros((0, 3), "<f4")))
+    put("npy/vector-fortran.npy", raw_npy(header(order="True", shape="(6,)"), body))
+    for name in "<f2 >f2 <f4 >f4 <f8 >f8 |i1 <i2 >i2 <i4 >i4 <i8 >i8 |u1 <u2 >u2 <u4 >u4 <u8 >u8".split():
+        order = {"<": "little", ">": "big", "|": "one"}[name[0]]
+        values = [0, 1, 2, 100] if name[1] == "u" else [0, 1, -2, 100]
+        put("npy/%s-%s.npy" % (name[1:], order), npy(np.array(values, name)))
+    put("npy/bool.npy", npy(np.array([[True, False], [False, True]])))
+    put("npy/bfloat16-void.npy", raw_npy(header("'<V2'", shape="(3,)"), bytes.fromhex("803f00c00040")))
+    put("npy/bfloat16-name.npy", raw_npy(header("'bfloat16'", shape="(3,)"), bytes.fromhex("803f00c00040")))
+    for version in (1, 2, 3):
+        put("npy/version%d.npy" % version, raw_npy(header(), body, (version, 0)))
+    put("npy/other-order.npy",
+        raw_npy('{"shape":(2,3,),"fortran_order":False,"descr":"<f4"}' + " " * 20, body))
+    put("npy/python2.npy", raw_npy(header(shape="(2L, 3L)"), body))
+    bad = {
+        "version4": raw_npy(header(), body, (4, 0)),
+        "minor1": raw_npy(header(), body, (1, 1)),
+        "short": raw_npy(header(), body[:-1]),
+        "long": raw_npy(header(), body + b"x"),
+        "header-beyond": raw_npy(header(), body, length=60000),
+        "header-beyond2": raw_npy(header(), body, (2, 0), length=2**32 - 1),
+        "header-cut": raw_npy(header(), body, length=30),
+        "no-shape": raw_npy("{'descr': '<f4', 'fortran_order': False}", body),
+        "twice": raw_npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,3)}", body),
+        "unknown-key": raw_npy("{'descr': '<f4', 'order': False, 'shape': (2,3)}", body),
+        "not-dict": raw_npy("('descr', '<f4')", body),
+        "after": raw_npy(header() + "x", body),
+        "int-shape": raw_npy(header(shape="(6)"), body),
+        "negative": raw_npy(header(shape="(-2, -3)"), body),
+        "double-comma": raw_npy(header(shape="(2,,3)"), body),
+        "rank9": raw_npy(header(shape="(" + "1, " * 9 + ")"), body[:4]),
+        "wraps": raw_npy(header(shape="(4294967296, 4294967296, 4)"), b""),
+        "wraps-bytes": raw_npy(header("'<f8'", shape="(2305843009213693952,)"), b""),
+        "huge-number": raw_npy(header(shape="(99999999999999999999999,)"), b""),
+        "wraps-zero": raw_npy(header(shape="(4294967296, 4294967296, 0)"), b""),
+        "structure": npy(np.zeros(2, [("a", "<f4"), ("b", "<i4")])),
+        "strings": npy(np.array(["a", "bc"])),
+        "bytes": npy(np.array([b"a", b"bc"])),
+        "objects": npy(np.array([None, {}], object)),
+        "complex": npy(np.zeros(2, "<c8")),
+        "date": npy(np.zeros(2, "<M8[s]")),
+        "longdouble": raw_npy(header("'<f16'", shape="(1,)"), bytes(16)),
+        "void3": raw_npy(header("'|V3'", shape="(1,)"), bytes(3)),
+        "empty-descr": raw_npy(header("''"), body),
+        "open-string": raw_npy("{'descr", body),
+        "only-magic": b"\x93NUMPY",
+    }
+    for name, data in bad.items():
+        put("npy/bad-%s.npy" % name, data)
+
+
+def archive(members, **options):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", **options) as z:
+        for name, data in members:
+            z.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, options.get("compression", 0))
+    return out.getvalue()
+
+
+def zip64_archive(name, data):
+    """As numpy.savez does: force_zip64."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+        with z.open(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), "w", force_zip64=True) as f:
+            f.write(data)
+    return out.getvalue()
+
+
+def full_zip64(name, data):
+    """Every field that may stand in a zip64 record does."""
+    import zlib
+    crc = zlib.crc32(data)
+    ones = 0xFFFFFFFF
+    raw = name.encode()
+    extra = struct.pack("<HHQQ", 1, 16, len(data), len(data))
+    local = struct.pack("<4s5H3L2H", b"PK\3\4", 45, 0, 0, 0, 33, crc, ones, ones, len(raw), len(extra)) + raw + extra
+    extra = struct.pack("<HHB", 0x7777, 1, 9) + struct.pack("<HHQQQ", 1, 24, len(data), len(data), 0)
+    central = struct.pack("<4s6H3L5H2L", b"PK\1\2", 45, 45, 0, 0, 0, 33, crc, ones, ones, len(raw), len(extra),
+                          0, 0, 0, 0, ones) + raw + extra
+    start = len(local) + len(data)
+    end64 = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(central), start)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, start + len(central), 1)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, ones, ones, 0)
+    return local + data + central + end64 + locator + end
+
+
+class Stream(io.RawIOBase):
+    """A file without seek, so that zipfile writes data descriptors."""
+
+    def __init__(self):
+        self.data = b""
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.data += bytes(data)
+        return len(data)
+
+
+def patched(data, at, new):
+    return data[:at] + new + data[at + len(new):]
+
+
+def make_npz():
+    a = npy(np.arange(6, dtype="<f4").reshape(2, 3))
+    b = npy(np.asfortranarray(np.arange(6, dtype=">i4").reshape(3, 2)))
+    two = [("q.npy", a), ("k.npy", b)]
+    stored, deflated = archive(two), archive(two, compression=zipfile.ZIP_DEFLATED)
+    put("npz/stored.npz", stored)
+    put("npz/deflated.npz", deflated)
+    put("npz/zip64.npz", zip64_archive("q.npy", a))
+    put("npz/zip64-all.npz", full_zip64("q.npy", a))
+    put("npz/empty.npz", archive([]))
+    put("npz/directory.npz", archive([("d/", b"")] + [("d/q.npy", a)]))
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        z.writestr(zipfile.ZipInfo("q.npy", (1980, 1, 1, 0, 0, 0)), a)
+        z.comment = b"a comment with PK\5\6 in it"
+    put("npz/comment.npz", out.getvalue())
+    stream = Stream()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr(zipfile.ZipInfo("q.npy", (1980, 1, 1, 0, 0, 0)), a, zipfile.ZIP_DEFLATED)
+    put("npz/descriptor.npz", stream.data)
+    zeros = npy(np.zeros((300, 300), "<f4"))
+    put("npz/zeros.npz", archive([("q.npy", zeros)], compression=zipfile.ZIP_DEFLATED))
+
+    one = archive([("q.npy", a)])
+    one_deflated = archive([("q.npy", a)], compression=zipfile.ZIP_DEFLATED)
+    central, central_deflated = one.index(b"PK\1\2"), one_deflated.index(b"PK\1\2")
+    end = one.index(b"PK\5\6")
+    big = struct.pack("<L", 0x7FFFFFFF)
+    bad = {
+        "twice": archive([("q.npy", a), ("r.npy", a)]).replace(b"r.npy", b"q.npy"),
+        "other-member": archive([("q.npy", a), ("readme.txt", b"hello")]),
+        "no-name": archive([(".npy", a)]),
+        "member": archive([("q.npy", b"not an array")]),
+        "bzip2": archive([("q.npy", a)], compression=zipfile.ZIP_BZIP2),
+        "lzma": archive([("q.npy", a)], compression=zipfile.ZIP_LZMA),
+        "encrypted": patched(one, central + 8, b"\1\0"),
+        "crc": patched(one, central + 16, b"\0\0\0\0"),
+        "stored-size": patched(one, central + 24, big),
+        "stored-packed": patched(one, central + 20, big + big),
+        "deflated-size": patched(one_deflated, central_deflated + 24, big),
+        "deflated-larger": patched(one_deflated, central_deflated + 24, struct.pack("<L", len(a) + 1)),
+        "deflated-smaller": patched(one_deflated, central_deflated + 24, struct.pack("<L", len(a) - 1)),
+        "deflated-data": patched(one_deflated, 36, b"\xff\xff\xff\xff"),
+        "offset": patched(one, central + 42, big),
+        "offset-one": patched(one, central + 42, b"\1"),
+        "local": patched(one, 0, b"PK\3\5"),
+        "local-name": patched(one, 26, b"\xff\xff"),
+        "name-nul": patched(one, central + 46, b"\0"),
+        "name-bytes": patched(one, central + 46, b"\xff"),
+        "central-name": patched(one, central + 28, b"\xff\xff"),
+        "count-more": patched(one, end + 8, b"\2\0\2\0"),
+        "count-less": patched(one, end + 8, b"\0\0\0\0"),
+        "count-most": patched(one, end + 8, b"\xff\xff\xff\xff"),
+        "directory-size": patched(one, end + 12, big),
+        "directory-start": patched(one, end + 16, big),
+        "disks": patched(one, end + 4, b"\1\0"),
+        "no-zip64": patched(one, central + 20, b"\xff" * 8),
+        "overlap": patched(stored, stored.rindex(b"PK\1\2") + 42, b"\0\0\0\0"),
+        "no-end": one[:end],
+        "comment-cut": out.getvalue()[:-1],
+    }
+    for name, data in bad.items():
+        put("npz/bad-%s.npz" % name, data)
+    all64 = full_zip64("q.npy", a)
+    at = all64.index(b"PK\6\7")
+    put("npz/bad-locator.npz", patched(all64, at + 8, b"\xff" * 8))
+    at = all64.index(b"PK\6\6")
+    put("npz/bad-directory64.npz", patched(all64, at + 40, b"\xff" * 16))
+    put("npz/bad-count64.npz", patched(all64, at + 24, b"\xff" * 16))
+    at = all64.index(b"PK\1\2") + 46 + len("q.npy") + 5
+    put("npz/bad-extra-short.npz", patched(all64, at + 2, b"\x08"))
+    put("npz/bad-extra-long.npz", patched(all64, at + 2, b"\xff\xff"))
+    put("npz/bad-extra-offset.npz", patched(all64, at + 20, b"\xff" * 8))
+    put("npz/bad-extra-size.npz", patched(all64, at + 4, b"\xff" * 16))
+
+
+def safetensors(head, body=b"", length=None):
+    text = head if isinstance(head, bytes) else json.dumps(head, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + body
+
+
+def make_safetensors():
+    body = np.arange(6, dtype="<f4").tobytes() + np.array([1, -2, 3], "<i2").tobytes()
+    q = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}
+    k = {"dtype": "I16", "shape": [3], "data_offsets": [24, 30]}
+    metadata = {"tokens": json.dumps(["the", "▁it", 'a "b"'], ensure_ascii=False),
+                "head_names": '["coreference"]', "num_heads": "2", "format": "pt"}
+    put("safetensors/good.safetensors", safetensors({"__metadata__": metadata, "q": q, "k": k}, body))
+    put("safetensors/padded.safetensors",
+        safetensors(json.dumps({"k": k, "q": q}).encode() + b"    ", body))
+    put("safetensors/none.safetensors", safetensors({}))
+    names = "F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL".split()
+    sizes = [8, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1, 1]
+    head, at = {}, 0
+    for name, size in zip(names, sizes):
+        head[name.lower()] = {"dtype": name, "shape": [2], "data_offsets": [at, at + 2 * size]}
+        at += 2 * size
+    head["scalar"] = {"dtype": "U8", "shape": [], "data_offsets": [at, at + 1]}
+    head["zero"] = {"dtype": "F32", "shape": [0, 3], "data_offsets": [at + 1, at + 1]}
+    put("safetensors/dtypes.safetensors", safetensors(head, bytes(range(at + 1))))
+
+    def one(**change):
+        return safetensors({"q": dict(q, **change)}, body[:24])
+
+    def twice(text):
+        return safetensors(text.encode(), body[:24])
+    info = json.dumps(q)
+    bad = {
+        "f8": safetensors({"q": {"dtype": "F8_E4M3", "shape": [24], "data_offsets": [0, 24]}}, body[:24]),
+        "dtype-number": one(dtype=3),
+        "shape-number": one(shape=6),
+        "shape-negative": one(shape=[-2, -3]),
+        "shape-fraction": one(shape=[1.5, 4]),
+        "shape-huge": one(shape=[2**53, 2**53]),
+        "shape-beyond": one(shape=[2**60]),
+        "shape-zero-huge": one(shape=[0, 2**53, 2**53], data_offsets=[0, 24]),
+        "rank9": one(shape=[1] * 9),
+        "offsets-swapped": one(data_offsets=[24, 0]),
+        "offsets-beyond": one(data_offsets=[0, 28]),
+        "offsets-huge": one(data_offsets=[0, 2**53]),
+        "offsets-one": one(data_offsets=[0]),
+        "offsets-three": one(data_offsets=[0, 12, 24]),
+        "offsets-infinite": safetensors(info.replace("[0, 24]", "[0, 1e999]").join(['{"q":', "}"]).encode(), body[:24]),
+        "size": one(shape=[2, 2]),
+        "gap": safetensors({"q": q, "k": dict(k, data_offsets=[26, 32])}, body + b"xx"),
+        "overlap": safetensors({"q": q, "k": dict(k, data_offsets=[22, 28])}, body[:28]),
+        "same": safetensors({"q": q, "k": q}, body[:24]),
+        "rest": safetensors({"q": q}, body),
+        "short": safetensors({"q": q}, body[:23]),
+        "no-dtype": safetensors({"q": {"shape": [2, 3], "data_offsets": [0, 24]}}, body[:24]),
+        "not-object": safetensors({"q": [1]}, body[:24]),
+        "twice": twice('{"q":%s,"q":%s}' % (info, info)),
+        "dtype-twice": twice('{"q":%s}' % info.replace('"shape"', '"dtype":"F32","shape"')),
+        "metadata-twice": twice('{"__metadata__":{},"__metadata__":{},"q":%s}' % info),
+        "metadata-key-twice": twice('{"__metadata__":{"a":"1","a":"1"},"q":%s}' % info),
+        "metadata-number": twice('{"__metadata__":{"a":1},"q":%s}' % info),
+        "metadata-list": twice('{"__metadata__":["a"],"q":%s}' % info),
+        "tokens-text": twice('{"__metadata__":{"tokens":"the cat"},"q":%s}' % info),
+        "tokens-numbers": twice('{"__metadata__":{"tokens":"[1,2]"},"q":%s}' % info),
+        "nul": twice('{"q\\u0000":%s}' % info),
+        "trailing": twice('{"q":%s} x' % info),
+        "array": safetensors(b"[1]"),
+        "space-first": safetensors(b' {"q":' + info.encode() + b"}", body[:24]),
+        "not-utf8": safetensors(b'{"\xff":' + info.encode() + b"}", body[:24]),
+        "length-beyond": safetensors({"q": q}, body[:24], length=5000),
+        "length-cap": safetensors({"q": q}, body[:24], length=100000001),
+        "length-huge": safetensors({"q": q}, body[:24], length=2**64 - 1),
+        "length-zero": safetensors(b"", b"{}"),
+        "seven": b"\2\0\0\0\0\0\0",
+        "deep": safetensors(b'{"q":' + b"[" * 2000 + b"]" * 2000 + b"}"),
+    }
+    for name, data in bad.items():
+        put("safetensors/bad-%s.safetensors" % name, data)
+
+
+def make_json():
+    good = {
+        "object": '{"_note": "by hand", "tokens": ["a", "b"], "embeddings": [[1, 2.5], [-3e2, 0]],'
+                  ' "mask": [[0, null], [0, 0]], "kv_lengths": [16777217], "num_heads": 2,'
+                  ' "causal": true, "scale": 0.1, "layout": "in,out"}',
+        "heads": '{"embeddings": [[1, 2]], "heads": ['
+                 '{"name": "coreference", "wq": [[1], [2]], "wk": [[3], [4]], "wv": [[5, 6], [7, 8]], "bq": [9]},'
+                 '{"_": 0, "wq": [[10], [20]], "wk": [[30], [40]], "wv": [[50, 60], [70, 80]], "bq": [90]}]}',
+        "source": '{"tokens": ["x"], "embeddings": [[1]], "source":'
+                  ' {"tokens": ["u", "v"], "embeddings": [[1], [2]], "values": [[3], [4]], "_why": []}}',
+        "array": "[[1, 2], [3, 4]]",
+        "strings": '["\\u00e9", "\\ud83d\\ude00", "plain"]',
+        "bom": "\ufeff{\"q\": [[[true, false]]]}\n",
+        "booleans": '{"key_padding": [true, false, true]}',
+        "rank8": '{"weights": ' + "[" * 8 + "1" + "]" * 8 + "}",
+    }
+    bad = {
+        "ragged": '{"wq": [[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3]]}',
+        "ragged-deep": '{"q": [[[1, 2], [3, 4]], [[5, 6], [7]]]}',
+        "row-missing": '{"q": [[[1, 2], [3, 4]], [[5, 6]]]}',
+        "number-row": '{"wq": [[1, 2], 3]}',
+        "deeper": '{"wq": [[1, 2], [3, [4]]]}',
+        "string": '{"wq": [[1, "2"]]}',
+        "mixed": '{"mask": [[true, 0]]}',
+        "mixed-null": '{"mask": [[true, null]]}',
+        "null": '{"wq": [[1, null]]}',
+        "empty": '{"wq": []}',
+        "empty-row": '{"wq": [[], []]}',
+        "infinite": '{"wq": [[1, 1e999]]}',
+        "scalar": '{"wq": 3}',
+        "rank9": '{"weights": ' + "[" * 9 + "1" + "]" * 9 + "}",
+        "deep": "[" * 100000,
+        "deep-comment": '{"_": ' + "[" * 70 + "]" * 70 + "}",
+        "unknown": '{"embedings": [[1]]}',
+        "unknown-far": '{"zzzzzz": 1}',
+        "case": '{"WQ": [[1]]}',
+        "twice": '{"wq": [[1]], "wq": [[1]]}',
+        "setting-twice": '{"num_heads": 1, "num_heads": 1}',
+        "setting-array": '{"num_heads": [1]}',
+        "setting-null": '{"num_heads": null}',
+        "setting-infinite": '{"scale": 1e999}',
+        "tokens-number": '{"tokens": ["a", 1]}',
+        "tokens-object": '{"tokens": {"a": 1}}',
+        "tokens-empty": '{"tokens": []}',
+        "nul": '{"tokens": ["a\\u0000b"]}',
+        "key-nul": '{"wq\\u0000": [[1]]}',
+        "surrogate": '{"tokens": ["\\ud83d"]}',
+        "surrogate-low": '{"tokens": ["\\ude00"]}',
+        "control": '{"tokens": ["a\tb"]}',
+        "escape": '{"tokens": ["\\x41"]}',
+        "trailing": '{"wq": [[1]]} x',
+        "two": '{"wq": [[1]]}{"wk": [[1]]}',
+        "comma": '{"wq": [[1,]]}',
+        "key-comma": '{"wq": [[1]],}',
+        "nan": '{"wq": [[NaN]]}',
+        "zero": '{"wq": [[01]]}',
+        "plus": '{"wq": [[+1]]}',
+        "dot": '{"wq": [[1.]]}',
+        "long-number": '{"wq": [[0.' + "1" * 70 + "]]}",
+        "brackets": '{"wq": [[1}}',
+        "quotes": "{'wq': [[1]]}",
+        "number": "3",
+        "white": "  \n ",
+        "heads-empty": '{"heads": []}',
+        "heads-object": '{"heads": {}}',
+        "heads-number": '{"heads": [1]}',
+        "heads-missing": '{"heads": [{"wq": [[1]], "wk": [[1]]}]}',
+        "heads-bias": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]]}, {"wq":[[1]],"wk":[[1]],"wv":[[1]],"bq":[1]}]}',
+        "heads-bias2": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]],"bq":[1]}, {"wq":[[1]],"wk":[[1]],"wv":[[1]]}]}',
+        "heads-shape": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]]}, {"wq":[[1,2]],"wk":[[1]],"wv":[[1]]}]}',
+        "heads-rank": '{"heads": [{"wq":[1],"wk":[[1]],"wv":[[1]]}]}',
+        "heads-bool": '{"heads": [{"wq":[[true]],"wk":[[1]],"wv":[[1]]}]}',
+        "heads-key": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]],"nane":"x"}]}',
+        "heads-name": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]],"name":1}]}',
+        "heads-twice": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]],"wq":[[1]]}]}',
+        "heads-and-wq": '{"wq": [[1]], "heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]]}]}',
+        "heads-and-num": '{"heads": [{"wq":[[1]],"wk":[[1]],"wv":[[1]]}], "num_heads": 1}',
+        "source-array": '{"source": [1]}',
+        "source-key": '{"source": {"embedding": [[1]]}}',
+        "source-twice": '{"source": {"tokens": ["a"], "tokens": ["a"]}}',
+        "source-both": '{"source": {"tokens": ["a"]}, "source_tokens": ["a"]}',
+    }
+    for name, text in good.items():
+        put("json/%s.json" % name, text.encode())
+    for name, text in bad.items():
+        put("json/bad-%s.json" % name, text.encode())
+    put("json/bad-utf8.json", b'{"tokens": ["\xff"]}')
+    put("json/bad-utf16.json", '{"tokens": ["a"]}'.encode("utf-16"))
+    put("json/bad-raw-nul.json", b'{"wq": [[1]]}\0')
+
+
+if __name__ == "__main__":
+    for folder in ("npy", "npz", "safetensors", "json"):
+        os.makedirs(os.path.join(HERE, folder), exist_ok=True)
+    make_npy()
+    make_npz()
+    make_safetensors()
+    make_json()
