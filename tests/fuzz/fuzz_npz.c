@@ -1,0 +1,3 @@
+/* Fuzz target of the npz reader. */
+#define READER npz_parse
+#include "target.h"

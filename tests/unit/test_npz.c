@@ -1,0 +1,148 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/formats.h"
+#include "reader_test.h"
+
+#define CORPUS "tests/fuzz/corpus/npz/"
+
+static struct bytes read_corpus(const char *name, struct bundle *b)
+{
+	char path[200];
+	struct attn_error err;
+	snprintf(path, sizeof path, CORPUS "%s.npz", name);
+	struct bytes bytes = bytes_of_file(path);
+	bundle_init(b);
+	if (npz_parse(bytes.data, bytes.length, path, b, &err) != ATTN_OK)
+		fail_msg("%s: %s", path, err.message);
+	return bytes;
+}
+
+static const double count[] = {0, 1, 2, 3, 4, 5};
+
+static void test_two_arrays(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"stored", "deflated"};
+	for (int i = 0; i < 2; i++) {
+		struct bundle b;
+		struct bytes bytes = read_corpus(names[i], &b);
+		assert_int_equal(b.tensor_count, 2);
+		const struct tensor *q = bundle_tensor(&b, "q"), *k = bundle_tensor(&b, "k");
+		expect_tensor(q, DTYPE_F32, 2, (size_t[]){2, 3}, count);
+		expect_tensor(k, DTYPE_I32, 2, (size_t[]){3, 2}, count);
+		/* A stored array in C order is not copied. */
+		const unsigned char *at = q->data;
+		bool inside = at > bytes.data && at + 24 < bytes.data + bytes.length;
+		assert_int_equal(inside, i == 0);
+		assert_int_equal(q->owned == NULL, i == 0);
+		bundle_release(&b);
+		free(bytes.data);
+	}
+}
+
+static void test_forms(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *tensor;
+	} files[] = {
+	    {"zip64", "q"}, {"zip64-all", "q"}, {"comment", "q"}, {"directory", "d/q"}, {"descriptor", "q"}};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct bundle b;
+		struct bytes bytes = read_corpus(files[i].name, &b);
+		assert_int_equal(b.tensor_count, 1);
+		expect_tensor(bundle_tensor(&b, files[i].tensor), DTYPE_F32, 2, (size_t[]){2, 3}, count);
+		bundle_release(&b);
+		free(bytes.data);
+	}
+}
+
+static void test_empty_and_dense(void **state)
+{
+	(void)state;
+	static const double zeros[90000];
+	struct bundle b;
+	struct bytes bytes = read_corpus("empty", &b);
+	assert_int_equal(b.tensor_count, 0);
+	bundle_release(&b);
+	free(bytes.data);
+	bytes = read_corpus("zeros", &b);
+	assert_true(bytes.length < 1000);
+	expect_tensor(bundle_tensor(&b, "q"), DTYPE_F32, 2, (size_t[]){300, 300}, zeros);
+	bundle_release(&b);
+	free(bytes.data);
+}
+
+static void test_bad(void **state)
+{
+	(void)state;
+	static const char *const files[][2] = {
+	    {"twice", "'q' is given twice"},
+	    {"other-member", "archive holds 'readme.txt', expected only arrays"},
+	    {"no-name", "archive holds '.npy', expected only arrays"},
+	    {"member", "'q.npy': not an npy array"},
+	    {"bzip2", "'q.npy' is compressed by method 12, expected stored (0) or deflated (8)"},
+	    {"lzma", "'q.npy' is compressed by method 14"},
+	    {"encrypted", "'q.npy' is encrypted"},
+	    {"crc", "'q.npy': data is damaged: its CRC is"},
+	    {"stored-size", "'q.npy' says it holds 2147483647 bytes, which 152 cannot"},
+	    {"stored-packed", "which is not inside the file"},
+	    {"deflated-size", "'q.npy' says it holds 2147483647 bytes"},
+	    {"deflated-larger", "compressed data is damaged: 152 of 153 bytes"},
+	    {"deflated-smaller", "compressed data is damaged: 151 of 151 bytes"},
+	    {"deflated-data", "is damaged"},
+	    {"offset", "'q.npy' is not at byte 2147483647"},
+	    {"offset-one", "'q.npy' is not at byte 1 "},
+	    {"local", "'q.npy' is not at byte 0 "},
+	    {"local-name", "not inside the file"},
+	    {"name-nul", "is not UTF-8 text"},
+	    {"name-bytes", "is not UTF-8 text"},
+	    {"central-name", "directory is cut short"},
+	    {"count-more", "cannot hold 2 members"},
+	    {"count-less", "bytes after its 0 members"},
+	    {"count-most", "cannot hold 65535 members"},
+	    {"directory-size", "directory of 2147483647 bytes"},
+	    {"directory-start", "at byte 2147483647 is not inside the file"},
+	    {"disks", "split over disks"},
+	    {"no-zip64", "'q.npy' lacks its zip64 sizes"},
+	    {"overlap", "share bytes"},
+	    {"no-end", "no end record: the file may have been cut short"},
+	    {"comment-cut", "no end record"},
+	    {"locator", "zip64 end record is not at byte 18446744073709551615"},
+	    {"directory64", "not inside the file"},
+	    {"count64", "cannot hold 18446744073709551615 members"},
+	    {"extra-short", "lacks its zip64 sizes"},
+	    {"extra-long", "lacks its zip64 sizes"},
+	    {"extra-offset", "is not at byte 18446744073709551615"},
+	    {"extra-size", "not inside the file"},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		expect_bad_file(npz_parse, "npz", files[i][0], files[i][1]);
+}
+
+static void test_damage(void **state)
+{
+	(void)state;
+	static const char *const files[] = {CORPUS "stored.npz",     CORPUS "deflated.npz",
+					    CORPUS "zip64-all.npz",  CORPUS "comment.npz",
+					    CORPUS "descriptor.npz", CORPUS "zip64.npz"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		expect_truncations_bad(npz_parse, files[i]);
+		survive_changes(npz_parse, files[i], SIZE_MAX);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_two_arrays),      cmocka_unit_test(test_forms),
+	    cmocka_unit_test(test_empty_and_dense), cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_damage),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
