@@ -1,0 +1,47 @@
+/* JSON as the readers use it: text to cJSON, cJSON to tensors and strings.
+ *
+ * cJSON alone would take control characters, NULs and 01 for JSON, so the text
+ * is checked first; after it, a tree holds only valid UTF-8 without NULs.  Lists
+ * are walked by ->next: cJSON's lookups by index take linear time, those by name
+ * ignore case.
+ */
+#ifndef ATTN_IO_JSON_INTERNAL_H
+#define ATTN_IO_JSON_INTERNAL_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/bundle.h"
+#include "core/strings.h"
+#include "core/tensor.h"
+#include "util/error.h"
+
+/* Parse all of data[length], which may start with a byte order mark; the caller
+ * frees *root by cJSON_Delete.  Errors say line and column. */
+enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON **root,
+				 struct attn_error *err);
+
+/* "a number", "an array": what an item is, for messages. */
+const char *json_kind(const cJSON *item);
+
+/* Whether `item` of `object` has the name of one before it.  Linear, so only for
+ * objects whose keys are few. */
+bool json_repeated(const cJSON *object, const cJSON *item);
+
+/* Read nested arrays of numbers (float64) or booleans as a tensor called `name`,
+ * which owns its data.  `label` stands for it in messages.  null is minus
+ * infinity where `null_allowed`. */
+enum attn_status json_tensor(const cJSON *array, const char *label, const char *name, const char *origin,
+			     bool null_allowed, struct tensor *t, struct attn_error *err);
+
+/* Read an array of strings into an empty list; on failure it is empty again. */
+enum attn_status json_strings(const cJSON *array, const char *label, struct string_list *list,
+			      struct attn_error *err);
+
+/* Read a "heads" list: join the heads' matrices side by side, and set num_heads
+ * and head_names. */
+enum attn_status json_heads(const cJSON *array, const char *origin, struct bundle *out,
+			    struct attn_error *err);
+
+#endif

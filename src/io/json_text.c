@@ -1,0 +1,292 @@
+/* JSON text: a strict check of the syntax (RFC 8259) that says where it fails,
+ * then cJSON.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/json_internal.h"
+#include "util/utf8.h"
+
+enum {
+	/* The deepest input is a matrix in a head in the list of heads; a comment
+	 * may hold more.  cJSON itself stops at 1000. */
+	MAX_DEPTH = 64,
+
+	/* cJSON reads no longer numbers; 17 digits are enough for any double. */
+	MAX_NUMBER = 63,
+};
+
+struct scan {
+	const unsigned char *data;
+	size_t length, at;
+	struct attn_error *err;
+	int depth;
+	char closers[MAX_DEPTH]; /* the bracket that ends each open array or object */
+};
+
+static enum attn_status fail_here(const struct scan *s, const char *what)
+{
+	size_t line = 1, column = 1;
+	for (size_t i = 0; i < s->at && i < s->length; i++) {
+		if (s->data[i] == '\n') {
+			line++;
+			column = 1;
+		} else if ((s->data[i] & 0xc0) != 0x80) {
+			column++; /* characters, not bytes */
+		}
+	}
+	char found[40] = "the end";
+	if (s->at < s->length) {
+		const char *at = (const char *)s->data + s->at;
+		int step = (int)utf8_step(at, s->length - s->at);
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			snprintf(found, sizeof found, "character 0x%02x", (unsigned)*at);
+		else
+			snprintf(found, sizeof found, "'%.*s'", step, at);
+	}
+	return attn_fail(s->err, ATTN_BAD_INPUT, "line %zu, column %zu: expected %s, found %s", line, column,
+			 what, found);
+}
+
+static int peek(const struct scan *s)
+{
+	return s->at < s->length ? s->data[s->at] : -1;
+}
+
+static void skip_space(struct scan *s)
+{
+	while (peek(s) == ' ' || peek(s) == '\n' || peek(s) == '\t' || peek(s) == '\r')
+		s->at++;
+}
+
+static bool skip_digits(struct scan *s)
+{
+	size_t start = s->at;
+	while (peek(s) >= '0' && peek(s) <= '9')
+		s->at++;
+	return s->at > start;
+}
+
+static enum attn_status scan_number(struct scan *s)
+{
+	size_t start = s->at;
+	if (peek(s) == '-')
+		s->at++;
+	if (peek(s) == '0')
+		s->at++;
+	else if (!skip_digits(s))
+		return fail_here(s, "a digit");
+	if (peek(s) == '.') {
+		s->at++;
+		if (!skip_digits(s))
+			return fail_here(s, "a digit");
+	}
+	if (peek(s) == 'e' || peek(s) == 'E') {
+		s->at++;
+		if (peek(s) == '+' || peek(s) == '-')
+			s->at++;
+		if (!skip_digits(s))
+			return fail_here(s, "a digit");
+	}
+	if (s->at - start > MAX_NUMBER) {
+		s->at = start;
+		return fail_here(s, "a number of at most 63 characters");
+	}
+	return ATTN_OK;
+}
+
+/* Read the four hex digits after \u. */
+static bool scan_hex(struct scan *s, unsigned *code)
+{
+	*code = 0;
+	for (int i = 0; i < 4; i++, s->at++) {
+		int c = peek(s);
+		if (c >= '0' && c <= '9')
+			*code = *code << 4 | (unsigned)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+			*code = *code << 4 | (unsigned)((c | 0x20) - 'a' + 10);
+		else
+			return false;
+	}
+	return true;
+}
+
+static enum attn_status scan_escape(struct scan *s)
+{
+	size_t start = s->at++;
+	int c = peek(s);
+	if (c < 0 || !strchr("\"\\/bfnrtu", c) || c == 0)
+		return fail_here(s, "an escape such as \\n");
+	s->at++;
+	if (c != 'u')
+		return ATTN_OK;
+	unsigned code, low;
+	if (!scan_hex(s, &code))
+		return fail_here(s, "four hexadecimal digits");
+	if (code == 0) { /* it would end the string in C */
+		s->at = start;
+		return fail_here(s, "text without \\u0000");
+	}
+	if (code < 0xd800 || code > 0xdfff)
+		return ATTN_OK;
+	bool paired = code < 0xdc00 && s->length - s->at >= 2 && memcmp(s->data + s->at, "\\u", 2) == 0;
+	if (paired) {
+		s->at += 2;
+		paired = scan_hex(s, &low) && low >= 0xdc00 && low <= 0xdfff;
+	}
+	if (!paired) {
+		s->at = start;
+		return fail_here(s, "a surrogate pair");
+	}
+	return ATTN_OK;
+}
+
+static enum attn_status scan_string(struct scan *s)
+{
+	s->at++; /* the opening quote */
+	for (int c; (c = peek(s)) != '"';) {
+		if (c < ' ')
+			return fail_here(s, "'\"' or text");
+		if (c != '\\') {
+			s->at++;
+			continue;
+		}
+		enum attn_status status = scan_escape(s);
+		if (status != ATTN_OK)
+			return status;
+	}
+	s->at++;
+	return ATTN_OK;
+}
+
+static enum attn_status scan_key(struct scan *s)
+{
+	skip_space(s);
+	if (peek(s) != '"')
+		return fail_here(s, "a key in double quotes");
+	enum attn_status status = scan_string(s);
+	if (status != ATTN_OK)
+		return status;
+	skip_space(s);
+	if (peek(s) != ':')
+		return fail_here(s, "':'");
+	s->at++;
+	return ATTN_OK;
+}
+
+static enum attn_status scan_scalar(struct scan *s)
+{
+	static const char *const words[] = {"true", "false", "null"};
+	int c = peek(s);
+	if (c == '"')
+		return scan_string(s);
+	if (c == '-' || (c >= '0' && c <= '9'))
+		return scan_number(s);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t length = strlen(words[i]);
+		if (s->length - s->at >= length && memcmp(s->data + s->at, words[i], length) == 0) {
+			s->at += length;
+			return ATTN_OK;
+		}
+	}
+	return fail_here(s, "a value");
+}
+
+/* Open an array or object.  *open says whether it has a first value to read. */
+static enum attn_status scan_open(struct scan *s, bool *open)
+{
+	char closer = peek(s) == '{' ? '}' : ']';
+	if (s->depth == MAX_DEPTH)
+		return fail_here(s, "at most 64 levels of brackets");
+	s->at++;
+	skip_space(s);
+	*open = peek(s) != closer;
+	if (!*open) {
+		s->at++;
+		return ATTN_OK;
+	}
+	s->closers[s->depth++] = closer;
+	return closer == '}' ? scan_key(s) : ATTN_OK;
+}
+
+/* After a value: close what ends here, and step over the comma (and key) before
+ * the next value, if there is one. */
+static enum attn_status scan_close(struct scan *s)
+{
+	for (; s->depth > 0; s->depth--) {
+		bool object = s->closers[s->depth - 1] == '}';
+		skip_space(s);
+		if (peek(s) == ',') {
+			s->at++;
+			return object ? scan_key(s) : ATTN_OK;
+		}
+		if (peek(s) != s->closers[s->depth - 1])
+			return fail_here(s, object ? "',' or '}'" : "',' or ']'");
+		s->at++;
+	}
+	return ATTN_OK;
+}
+
+static enum attn_status scan_document(struct scan *s)
+{
+	enum attn_status status = ATTN_OK;
+	do {
+		bool open = false;
+		skip_space(s);
+		if (peek(s) == '{' || peek(s) == '[')
+			status = scan_open(s, &open);
+		else
+			status = scan_scalar(s);
+		if (status == ATTN_OK && !open)
+			status = scan_close(s);
+	} while (status == ATTN_OK && s->depth > 0);
+	skip_space(s);
+	if (status == ATTN_OK && s->at < s->length)
+		status = fail_here(s, "nothing after the document");
+	return status;
+}
+
+enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON **root,
+				 struct attn_error *err)
+{
+	*root = NULL;
+	for (size_t i = 0; i < length;) {
+		size_t step = data[i] < 0x80 ? 1 : utf8_step((const char *)data + i, length - i);
+		if (step == 0)
+			return attn_fail(err, ATTN_BAD_INPUT, "byte %zu is not UTF-8 text", i);
+		i += step;
+	}
+	if (length >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) {
+		data += 3;
+		length -= 3;
+	}
+	struct scan scan = {.data = data, .length = length, .err = err};
+	enum attn_status status = scan_document(&scan);
+	if (status != ATTN_OK)
+		return status;
+	/* The syntax is right, so what can fail is memory. */
+	*root = cJSON_ParseWithLength((const char *)data, length);
+	return *root ? ATTN_OK : attn_fail_memory(err);
+}
+
+const char *json_kind(const cJSON *item)
+{
+	if (cJSON_IsNull(item))
+		return "null";
+	if (cJSON_IsBool(item))
+		return "true or false";
+	if (cJSON_IsNumber(item))
+		return "a number";
+	if (cJSON_IsString(item))
+		return "a string";
+	return cJSON_IsArray(item) ? "an array" : "an object";
+}
+
+bool json_repeated(const cJSON *object, const cJSON *item)
+{
+	for (const cJSON *other = object->child; other && other != item; other = other->next)
+		if (strcmp(other->string, item->string) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,3 @@
+/* Fuzz target of the json reader. */
+#define READER json_parse
+#include "target.h"
