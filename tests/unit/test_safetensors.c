@@ -1,0 +1,178 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/formats.h"
+#include "reader_test.h"
+
+#define CORPUS "tests/fuzz/corpus/safetensors/"
+
+static struct bytes read_corpus(const char *name, struct bundle *b)
+{
+	char path[200];
+	struct attn_error err;
+	snprintf(path, sizeof path, CORPUS "%s.safetensors", name);
+	struct bytes bytes = bytes_of_file(path);
+	bundle_init(b);
+	if (safetensors_parse(bytes.data, bytes.length, path, b, &err) != ATTN_OK)
+		fail_msg("%s: %s", path, err.message);
+	return bytes;
+}
+
+static void test_by_hand(void **state)
+{
+	(void)state;
+	static const char file[] = "\x37\0\0\0\0\0\0\0"
+				   "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2],\"data_offsets\":[0,4]}}"
+				   "\x80\x3f\x00\xc0";
+	struct bundle b;
+	bundle_init(&b);
+	assert_int_equal(safetensors_parse((const unsigned char *)file, sizeof file - 1, NULL, &b, NULL),
+			 ATTN_OK);
+	expect_tensor(bundle_tensor(&b, "a"), DTYPE_BF16, 1, (size_t[]){2}, (double[]){1, -2});
+	assert_ptr_equal(b.tensors[0].data, file + sizeof file - 5);
+	assert_null(b.tensors[0].owned);
+	bundle_release(&b);
+}
+
+static void test_tensors_and_metadata(void **state)
+{
+	(void)state;
+	struct bundle b;
+	struct bytes bytes = read_corpus("good", &b);
+	assert_int_equal(b.tensor_count, 2);
+	expect_tensor(bundle_tensor(&b, "q"), DTYPE_F32, 2, (size_t[]){2, 3}, (double[]){0, 1, 2, 3, 4, 5});
+	expect_tensor(bundle_tensor(&b, "k"), DTYPE_I16, 1, (size_t[]){3}, (double[]){1, -2, 3});
+	assert_int_equal(b.text_count, 2);
+	const struct string_list *tokens = &bundle_text(&b, "tokens")->list;
+	assert_int_equal(tokens->count, 3);
+	assert_string_equal(tokens->items[0], "the");
+	assert_string_equal(tokens->items[1], "\xe2\x96\x81it");
+	assert_string_equal(tokens->items[2], "a \"b\"");
+	assert_string_equal(bundle_text(&b, "head_names")->list.items[0], "coreference");
+	assert_int_equal(b.setting_count, 2);
+	assert_string_equal(bundle_setting(&b, "num_heads")->value, "2");
+	assert_string_equal(bundle_setting(&b, "format")->value, "pt");
+	bundle_release(&b);
+	free(bytes.data);
+	bytes = read_corpus("padded", &b);
+	assert_int_equal(b.tensor_count, 2);
+	bundle_release(&b);
+	free(bytes.data);
+	bytes = read_corpus("none", &b);
+	assert_int_equal(b.tensor_count, 0);
+	bundle_release(&b);
+	free(bytes.data);
+}
+
+/* The data of the file is the bytes 0, 1, 2, ... */
+static void test_dtypes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		enum dtype dtype;
+		double first;
+	} types[] = {
+	    {"i64", DTYPE_I64, (double)0x2726252423222120},
+	    {"i32", DTYPE_I32, 0x33323130},
+	    {"i16", DTYPE_I16, 0x3938},
+	    {"i8", DTYPE_I8, 0x3c},
+	    {"u64", DTYPE_U64, (double)0x4544434241403f3e},
+	    {"u32", DTYPE_U32, 0x51504f4e},
+	    {"u16", DTYPE_U16, 0x5756},
+	    {"u8", DTYPE_U8, 0x5a},
+	    {"bool", DTYPE_BOOL, 1},
+	};
+	struct bundle b;
+	struct bytes bytes = read_corpus("dtypes", &b);
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		const struct tensor *t = bundle_tensor(&b, types[i].name);
+		assert_non_null(t);
+		assert_int_equal(t->dtype, types[i].dtype);
+		assert_int_equal(t->count, 2);
+		assert_true(tensor_get(t, 0) == types[i].first);
+	}
+	assert_int_equal(bundle_tensor(&b, "f64")->dtype, DTYPE_F64);
+	assert_int_equal(bundle_tensor(&b, "f32")->dtype, DTYPE_F32);
+	assert_int_equal(bundle_tensor(&b, "f16")->dtype, DTYPE_F16);
+	assert_int_equal(bundle_tensor(&b, "bf16")->dtype, DTYPE_BF16);
+	expect_tensor(bundle_tensor(&b, "scalar"), DTYPE_U8, 0, NULL, (double[]){94});
+	expect_tensor(bundle_tensor(&b, "zero"), DTYPE_F32, 2, (size_t[]){0, 3}, NULL);
+	bundle_release(&b);
+	free(bytes.data);
+}
+
+static void test_bad(void **state)
+{
+	(void)state;
+	static const char *const files[][2] = {
+	    {"f8", "'q' has dtype 'F8_E4M3', expected F64"},
+	    {"dtype-number", "'q' has a dtype that is a number"},
+	    {"shape-number", "'q' has a shape that is a number"},
+	    {"shape-negative", "expected whole numbers"},
+	    {"shape-fraction", "expected whole numbers"},
+	    {"shape-beyond", "expected whole numbers"},
+	    {"shape-huge", "'q' has 24 bytes, which is not 9007199254740992 x 9007199254740992 of float32"},
+	    {"shape-zero-huge", "'q' has 24 bytes, which is not 0 x"},
+	    {"rank9", "more than 8 dimensions"},
+	    {"offsets-swapped", "'q' is at bytes 24 to 0, but the data has 24 bytes"},
+	    {"offsets-beyond", "'q' is at bytes 0 to 28, but the data has 24 bytes"},
+	    {"offsets-huge", "but the data has 24 bytes"},
+	    {"offsets-one", "two whole numbers"},
+	    {"offsets-three", "two whole numbers"},
+	    {"offsets-infinite", "two whole numbers"},
+	    {"size", "'q' has 24 bytes, which is not 2 x 2 of float32"},
+	    {"gap", "'k' starts at byte 26 of the data, expected 24"},
+	    {"overlap", "'k' starts at byte 22 of the data, expected 24"},
+	    {"same", "starts at byte 0 of the data, expected 24"},
+	    {"rest", "data is 30 bytes, expected 24"},
+	    {"short", "but the data has 23 bytes"},
+	    {"no-dtype", "'q' has no 'dtype'"},
+	    {"not-object", "'q' is an array, expected an object"},
+	    {"twice", "'q' is given twice"},
+	    {"dtype-twice", "'q' has 'dtype' twice"},
+	    {"metadata-twice", "'__metadata__' is given twice"},
+	    {"metadata-key-twice", "metadata 'a' is given twice"},
+	    {"metadata-number", "metadata 'a' is a number, expected a string"},
+	    {"metadata-list", "'__metadata__' is an array, expected an object"},
+	    {"tokens-text", "metadata 'tokens' is not a JSON list of strings: line 1, column 1"},
+	    {"tokens-numbers", "'tokens[0]' is a number, expected a string"},
+	    {"nul", "header: line 1, column 4: expected text without \\u0000"},
+	    {"trailing", "expected nothing after the document, found 'x'"},
+	    {"array", "header does not start with '{'"},
+	    {"space-first", "header does not start with '{'"},
+	    {"not-utf8", "header: byte 2 is not UTF-8"},
+	    {"length-beyond", "header is 5000 bytes, but only"},
+	    {"length-cap", "header is 100000001 bytes, expected at most 100000000"},
+	    {"length-huge", "header is 18446744073709551615 bytes"},
+	    {"length-zero", "header does not start with '{'"},
+	    {"seven", "file is 7 bytes"},
+	    {"deep", "at most 64 levels"},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		expect_bad_file(safetensors_parse, "safetensors", files[i][0], files[i][1]);
+}
+
+static void test_damage(void **state)
+{
+	(void)state;
+	static const char *const files[] = {CORPUS "good.safetensors", CORPUS "dtypes.safetensors"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		expect_truncations_bad(safetensors_parse, files[i]);
+		survive_changes(safetensors_parse, files[i], SIZE_MAX);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_by_hand), cmocka_unit_test(test_tensors_and_metadata),
+	    cmocka_unit_test(test_dtypes),  cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_damage),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
