@@ -238,7 +238,7 @@ enum attn_status engine_new(struct engine **out, const struct problem *p, enum s
 	*out = NULL;
 	if (!engine)
 		return attn_fail_memory(err);
-	engine->source = (struct row_source){&p->info, engine_read, engine_free};
+	engine->source = (struct row_source){&p->info, &p->visibility, engine_read, engine_free};
 	engine->problem = p;
 	engine->stage = stage;
 	engine->keys = p->info.keys;

@@ -126,6 +126,8 @@ static enum attn_status bind_scores(struct problem *p, const struct bundle *b, s
 		status = setting_number(b, "softcap", &softcap, err);
 	if (status == ATTN_OK && softcap < 0)
 		status = setting_fail(bundle_setting(b, "softcap"), "a number from 0 (none) up", err);
+	if (status == ATTN_OK && !(fabs(scale) <= 0x1.fffffep127))
+		status = setting_fail(bundle_setting(b, "scale"), "a number in the range of float32", err);
 	p->scale = scale;
 	p->softcap = softcap;
 	return status;

@@ -51,8 +51,8 @@ enum attn_status rows_stream(struct row_source *source, const struct rows_select
 	const struct rows_info *info = source->info;
 	if (!selection)
 		selection = &all;
-	for (size_t batch = 0; batch < info->batch; batch++) {
-		for (size_t layer = 0; layer < info->layers; layer++) {
+	for (size_t layer = 0; layer < info->layers; layer++) {
+		for (size_t batch = 0; batch < info->batch; batch++) {
 			for (size_t head = 0; head < info->heads; head++) {
 				if (!chosen(selection->batch, batch) || !chosen(selection->layers, layer) ||
 				    !chosen(selection->heads, head))

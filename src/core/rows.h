@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "core/strings.h"
+#include "core/visibility.h"
 #include "util/error.h"
 
 /* What a source's rows look like, and what to call them. */
@@ -41,7 +42,8 @@ struct row_block {
 };
 
 struct row_source {
-	const struct rows_info *info; /* owned by the source */
+	const struct rows_info *info;        /* owned by the source */
+	const struct visibility *visibility; /* what hides keys; owned by the source */
 
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
 	 * head); they stay valid until the next call.  The other fields of *block
@@ -65,7 +67,7 @@ struct rows_selection {
 	const bool *batch, *layers, *heads, *queries;
 };
 
-/* Read the selected rows in the order batch, layer, head, query and give each
+/* Read the selected rows in the order layer, batch, head, query and give each
  * block to every sink.  Stops at the first failure. */
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
 			     struct row_sink *const *sinks, size_t sink_count, struct attn_error *err);

@@ -58,7 +58,9 @@ static void decode_bytes(struct buffer *out, const char *text)
 		uint32_t code;
 		size_t step = utf8_decode(text + at, length - at, &code);
 		int byte = byte_of(code);
-		if (byte >= 0)
+		if (byte == 0)
+			buffer_add_string(out, "\\x00"); /* a C string cannot hold it */
+		else if (byte > 0)
 			buffer_add_char(out, (char)byte);
 		else
 			buffer_add(out, text + at, step);

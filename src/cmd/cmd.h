@@ -1,0 +1,46 @@
+/* The commands: each parses its options, validates, joins sources and sinks, and
+ * reports.  A command's function returns its exit status and fills the error,
+ * which command_start prints.
+ */
+#ifndef ATTN_CMD_CMD_H
+#define ATTN_CMD_CMD_H
+
+#include <stdbool.h>
+
+#include "core/strings.h"
+#include "util/error.h"
+
+struct command {
+	const char *name;
+	enum attn_status (*run)(const struct command *self, int argc, char **argv, struct attn_error *err);
+	const char *title;   /* "attn inspect token": before messages */
+	const char *summary; /* one line for lists */
+	const char *usage;   /* what --help prints */
+};
+
+/* Tables end with NULL. */
+extern const struct command *const commands[];         /* attn ... */
+extern const struct command *const inspect_commands[]; /* attn inspect ... */
+
+extern const struct command command_run, command_heatmap, command_inspect, command_help;
+extern const struct command command_inspect_token, command_inspect_file;
+
+/* The entry called `name`; NULL and ATTN_USAGE with a suggestion otherwise. */
+const struct command *command_find(const struct command *const *table, const char *of, const char *name,
+				   struct attn_error *err);
+
+/* Run a command and print its error. */
+enum attn_status command_start(const struct command *command, int argc, char **argv);
+
+/* "attn run: note: ..." on standard error, control characters replaced. */
+void report_note(const struct command *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_notes(const struct command *self, const struct string_list *notes);
+void report_error(const struct command *self, const struct attn_error *err);
+
+/* "attn run: wrote 'x.png'" on standard error, nothing for standard output. */
+void report_written(const struct command *self, const char *path);
+
+/* Print a command's usage on standard output. */
+enum attn_status print_usage(const struct command *self);
+
+#endif

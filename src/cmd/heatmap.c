@@ -1,0 +1,144 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/figures.h"
+
+static const char usage[] =
+    "usage: attn heatmap [options] INPUT...\n"
+    "\n"
+    "Draw attention weights as a picture: rows are queries, columns are keys, darker is\n"
+    "more.  INPUT is a file to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
+    "One head makes a single heatmap, several make a grid with one scale.\n"
+    "\n"
+    "  -o, --output FILE     where to write the PNG; '-' is standard output [heatmap.png]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
+    "      --layer NUMBER    layer of a stored result [the first]\n"
+    "      --batch NUMBER    batch item [0]\n"
+    "\n"
+    "Picture:\n"
+    "      --colormap NAME   ink, greys, viridis, magma, inferno, plasma or cividis [ink]\n"
+    "      --cell PIXELS     side of a cell [as fits]\n"
+    "      --size PIXELS     longer side of the picture, at 96 dpi [as fits]\n"
+    "      --dpi NUMBER      resolution: scales text and picture [96]\n"
+    "      --title TEXT      title over the picture [layer and head]\n"
+    "      --transpose       rows are keys, columns are queries\n"
+    "      --numbers WHEN    weights in cells: auto, on or off [auto]\n"
+    "      --reduce HOW      how many weights become one cell: max or mean [max]\n"
+    "\n"
+    "Attention (override what files say):\n"
+    "      --num-heads N, --num-kv-heads N, --packed, --causal, --scale X, --softcap X,\n"
+    "      --add-zero-attn, --layout in,out|out,in, --axes layer|batch|layer,batch\n"
+    "\n"
+    "  -h, --help            show this help\n"
+    "\n"
+    "attn heatmap x.json --head 3 -o head3.png\n";
+
+static const struct option table[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"head", required_argument, NULL, OPTION_HEAD},
+    {"layer", required_argument, NULL, OPTION_LAYER},
+    {"batch", required_argument, NULL, OPTION_BATCH},
+    PICTURE_OPTIONS,
+    SETTING_OPTIONS,
+    HELP_OPTION,
+    END_OPTION,
+};
+
+struct job {
+	const char *path;
+	struct selection_options selection;
+	struct figure_options figure;
+	struct inputs in;
+	struct grid_sink grids;
+	struct selection selected;
+	struct figures figures;
+};
+
+/* One picture shows one layer and batch item: the first, unless chosen. */
+static enum attn_status choose_one(const char *option, bool **chosen, size_t count,
+				   const struct command *self, struct attn_error *err)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count && *chosen; i++)
+		found += (*chosen)[i];
+	if (found > 1)
+		return attn_fail(err, ATTN_USAGE, "'%s' chooses %zu, expected one: a picture shows one",
+				 option, found);
+	if (*chosen)
+		return ATTN_OK;
+	*chosen = calloc(count, sizeof **chosen);
+	if (!*chosen)
+		return attn_fail_memory(err);
+	(*chosen)[0] = true;
+	if (count > 1)
+		report_note(self, "drawing the first of %zu: choose with %s", count, option);
+	return ATTN_OK;
+}
+
+static enum attn_status draw(struct job *job, const struct command *self, struct attn_error *err)
+{
+	const struct rows_info *info = job->in.info;
+	size_t panels = 0;
+	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
+	if (status == ATTN_OK)
+		status = choose_one("--layer", &job->selected.layers, info->layers, self, err);
+	if (status == ATTN_OK)
+		status = choose_one("--batch", &job->selected.batch, info->batch, self, err);
+	if (status != ATTN_OK)
+		return status;
+	for (size_t h = 0; h < info->heads; h++)
+		panels += !job->selected.heads || job->selected.heads[h];
+	status = figure_sink(&job->grids, &job->figure, info, &job->selected, panels, err);
+	if (status != ATTN_OK)
+		return status;
+	struct rows_selection rows = selection_rows(&job->selected);
+	struct row_sink *sinks[] = {&job->grids.sink};
+	status = rows_stream(job->in.source, &rows, sinks, 1, err);
+	if (status == ATTN_OK)
+		status = figures_init(&job->figures, self, &job->in, &job->figure, err);
+	if (status == ATTN_OK)
+		status = figures_draw(&job->figures, job->grids.grids, job->grids.grid_count, job->path, err);
+	return status;
+}
+
+static enum attn_status parse(struct job *job, struct options *o, bool *help, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	int id;
+	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
+		if (id == 'o')
+			job->path = o->value;
+		else if (id == 'h' || id == OPTION_HELP)
+			*help = true;
+		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+			selection_option(&job->selection, id, o->value);
+		else if (id == OPTION_SETTING)
+			status = inputs_setting(&job->in, o, err);
+		else
+			status = id < 0 ? ATTN_USAGE : figure_option(&job->figure, id, o, err);
+	}
+	return status;
+}
+
+static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
+{
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
+	struct job job = {.path = "heatmap.png"};
+	bool help = false;
+	enum attn_status status = parse(&job, &o, &help, err);
+	if (status == ATTN_OK && help)
+		status = print_usage(self);
+	else if (status == ATTN_OK) {
+		status = inputs_open(&job.in, self, argc - optind, argv + optind, SCORES_NONE, err);
+		if (status == ATTN_OK)
+			status = draw(&job, self, err);
+	}
+	figures_release(&job.figures);
+	grid_sink_release(&job.grids);
+	selection_release(&job.selected);
+	inputs_release(&job.in);
+	return status;
+}
+
+const struct command command_heatmap = {"heatmap", run, "attn heatmap", "draw weights as a picture", usage};

@@ -1,0 +1,102 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/options.h"
+
+static const char usage[] = "usage: attn COMMAND [options] INPUT...\n"
+			    "       attn help [COMMAND]\n"
+			    "       attn --version\n"
+			    "\n"
+			    "Compute attention and show it: context vectors, heatmaps, rankings.\n"
+			    "\n";
+
+static const char usage_end[] =
+    "\n"
+    "INPUT is a file (JSON, npy, npz, safetensors), '-' for standard input, or\n"
+    "ROLE=FILE[:TENSOR] to bind one tensor, such as wq=model.safetensors:layer.0.wq.\n"
+    "\n"
+    "attn run samples/animal.safetensors\n"
+    "attn heatmap samples/animal.safetensors --head 3 -o head3.png\n"
+    "attn inspect token it samples/animal.safetensors\n"
+    "\n"
+    "Exit status: 0 done, 1 nothing matched, 2 wrong usage, 3 bad input, 4 could not read,\n"
+    "write or allocate.  'attn help COMMAND' says more, as do the manual pages attn(1) and\n"
+    "attn-formats(5).\n";
+
+static void print_commands(const struct command *const *table)
+{
+	for (; *table; table++)
+		printf("  %-10s %s\n", (*table)->name, (*table)->summary);
+}
+
+static enum attn_status print_overview(void)
+{
+	fputs(usage, stdout);
+	print_commands(commands);
+	fputs(usage_end, stdout);
+	return ATTN_OK;
+}
+
+const struct command *command_find(const struct command *const *table, const char *of, const char *name,
+				   struct attn_error *err)
+{
+	const char *best = NULL;
+	size_t nearest = strlen(name) / 2 + 1;
+	for (; *table; table++) {
+		size_t distance = edit_distance(name, (*table)->name);
+		if (distance == 0)
+			return *table;
+		if (distance < nearest) {
+			nearest = distance;
+			best = (*table)->name;
+		}
+	}
+	if (best)
+		attn_fail(err, ATTN_USAGE, "unknown command '%s', did you mean '%s %s'", name, of, best);
+	else
+		attn_fail(err, ATTN_USAGE, "unknown command '%s' (see '%s --help')", name, of);
+	return NULL;
+}
+
+/* "attn help inspect token". */
+static enum attn_status help_on(int argc, char **argv, struct attn_error *err)
+{
+	const struct command *const *table = commands;
+	const struct command *command = NULL;
+	const char *of = "attn";
+	for (int i = 0; i < argc; i++) {
+		if (!table)
+			return attn_fail(err, ATTN_USAGE, "'%s' has no commands of its own, found '%s'", of,
+					 argv[i]);
+		command = command_find(table, of, argv[i], err);
+		if (!command)
+			return ATTN_USAGE;
+		of = command->title;
+		table = command == &command_inspect ? inspect_commands : NULL;
+	}
+	return command && command != &command_help ? print_usage(command) : print_overview();
+}
+
+/* `attn`, `attn --help`, `attn --version` and `attn help ...`. */
+static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
+{
+	static const struct option table[] = {HELP_OPTION, {"version", no_argument, NULL, 'V'}, END_OPTION};
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "hV", .table = table};
+	bool asked = strcmp(argv[0], self->name) == 0;
+	int id;
+	while ((id = options_next(&o, err)) != 0) {
+		if (id < 0)
+			return ATTN_USAGE;
+		if (id == 'V') {
+			puts("attn " ATTN_VERSION);
+			return ATTN_OK;
+		}
+		return print_overview();
+	}
+	if (!asked && argc == 1)
+		return attn_fail(err, ATTN_USAGE,
+				 "no command: give one of run, heatmap, inspect (see 'attn --help')");
+	return help_on(argc - optind, argv + optind, err);
+}
+
+const struct command command_help = {"help", run, "attn", "say how a command is used", usage};

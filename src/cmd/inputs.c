@@ -1,0 +1,87 @@
+#include "cmd/inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stored.h"
+#include "core/token.h"
+#include "io/input.h"
+
+enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
+{
+	char name[40], option[44];
+	snprintf(name, sizeof name, "%s", o->name);
+	snprintf(option, sizeof option, "--%s", o->name);
+	for (char *c = name; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return bundle_override(&in->bundle, name, o->value ? o->value : "true", option, err);
+}
+
+static enum attn_status open_source(struct inputs *in, const struct command *self, enum score_stage stage,
+				    struct attn_error *err)
+{
+	struct string_list notes = {0};
+	in->stored = bundle_tensor(&in->bundle, "weights") != NULL;
+	if (in->stored) {
+		if (stage != SCORES_NONE)
+			return attn_fail(err, ATTN_USAGE,
+					 "a stored result has no scores: give the input it was made from");
+		enum attn_status status = stored_open(&in->source, &in->bundle, &notes, err);
+		report_notes(self, &notes);
+		string_list_release(&notes);
+		return status;
+	}
+	enum attn_status status = problem_init(&in->problem, &in->bundle, err);
+	if (status != ATTN_OK)
+		return status;
+	report_notes(self, &in->problem.notes);
+	status = engine_new(&in->engine, &in->problem, stage, err);
+	if (status == ATTN_OK)
+		in->source = engine_rows(in->engine);
+	return status;
+}
+
+enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
+			     enum score_stage stage, struct attn_error *err)
+{
+	if (argc == 0)
+		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
+				 self->title);
+	for (int i = 0; i < argc; i++) {
+		enum attn_status status = input_add(&in->bundle, argv[i], err);
+		if (status != ATTN_OK)
+			return status;
+	}
+	enum attn_status status = open_source(in, self, stage, err);
+	if (status != ATTN_OK)
+		return status;
+	in->info = in->source->info;
+	if (!tokens_shown(&in->info->query_labels, &in->shown_queries) ||
+	    !tokens_shown(&in->info->key_labels, &in->shown_keys))
+		return attn_fail_memory(err);
+	return ATTN_OK;
+}
+
+void inputs_release(struct inputs *in)
+{
+	string_list_release(&in->shown_queries);
+	string_list_release(&in->shown_keys);
+	if (in->source)
+		in->source->free(in->source);
+	problem_release(&in->problem);
+	bundle_release(&in->bundle);
+	*in = (struct inputs){0};
+}
+
+const char *head_text(const struct rows_info *info, size_t head, char *text, size_t size)
+{
+	char number[24];
+	snprintf(number, sizeof number, "%zu", head);
+	if (info->head_names.count > head && strcmp(info->head_names.items[head], number) != 0)
+		snprintf(text, size, "%s (%s)", number, info->head_names.items[head]);
+	else
+		snprintf(text, size, "%s", number);
+	return text;
+}

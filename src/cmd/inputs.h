@@ -1,0 +1,60 @@
+/* From operands to a source of weight rows: what every command that takes an
+ * INPUT or a RESULT begins with. */
+#ifndef ATTN_CMD_INPUTS_H
+#define ATTN_CMD_INPUTS_H
+
+#include <stdbool.h>
+
+#include "cmd/options.h"
+#include "core/bundle.h"
+#include "core/engine.h"
+#include "core/problem.h"
+#include "core/rows.h"
+
+struct inputs {
+	struct bundle bundle;      /* all operands; settings of the command line go in first */
+	bool stored;               /* a stored result, else a problem for the engine */
+	struct problem problem;    /* unless stored */
+	struct engine *engine;     /* unless stored; freed through `source` */
+	struct row_source *source; /* the rows */
+	const struct rows_info *info;
+	struct string_list shown_queries, shown_keys; /* labels as people read them */
+};
+
+/* Take an OPTION_SETTING option into the bundle. */
+enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
+
+/* Read the operands argv[0..argc) (none is ATTN_USAGE), check them, and open the
+ * source; notes go to standard error.  `stage` is for the engine; with a stored
+ * result a stage is ATTN_USAGE. */
+enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
+			     enum score_stage stage, struct attn_error *err);
+void inputs_release(struct inputs *in); /* safe on a zeroed one */
+
+/* What to call a head in messages, tables and titles: "3", or with its name
+ * "3 (coreference)", into text[size]. */
+const char *head_text(const struct rows_info *info, size_t head, char *text, size_t size);
+
+/* Turn "0,3-5" (or, for heads, names) into a bool array that the caller frees.
+ * NULL list: *out is NULL, which selects all.  `first` is the number of item 0.
+ * ATTN_USAGE for what is malformed or out of range. */
+enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
+				 const struct string_list *names, bool **out, struct attn_error *err);
+
+/* --head, --layer and --batch of a command, as given. */
+struct selection_options {
+	const char *heads, *layers, *batch;
+};
+
+struct selection {
+	bool *heads, *layers, *batch, *queries; /* owned, or NULL for all */
+};
+
+/* Take OPTION_HEAD, OPTION_LAYER or OPTION_BATCH. */
+void selection_option(struct selection_options *s, int id, const char *value);
+enum attn_status selection_open(struct selection *s, const struct selection_options *options,
+				const struct rows_info *info, struct attn_error *err);
+void selection_release(struct selection *s);
+struct rows_selection selection_rows(const struct selection *s);
+
+#endif

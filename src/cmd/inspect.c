@@ -1,0 +1,31 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\n"
+			    "       attn inspect file [options] FILE...\n"
+			    "\n"
+			    "Look into attention and into files.\n"
+			    "\n"
+			    "  token   what a token attends to, or what attends to it, ranked\n"
+			    "  file    what a file holds: tensors, tokens, settings\n"
+			    "\n"
+			    "'attn inspect token --help' and 'attn inspect file --help' say more.\n";
+
+static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
+{
+	if (argc < 2)
+		return attn_fail(err, ATTN_USAGE,
+				 "what to inspect is missing: give 'token' or 'file' (see '%s --help')",
+				 self->title);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		return print_usage(self);
+	const struct command *command = command_find(inspect_commands, self->title, argv[1], err);
+	return command ? command_start(command, argc - 1, argv + 1) : ATTN_USAGE;
+}
+
+const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
+					usage};
+
+const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_file, NULL};

@@ -1,0 +1,218 @@
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/ranking_output.h"
+#include "core/settings.h"
+#include "core/token.h"
+#include "io/output.h"
+#include "util/checked.h"
+
+static const char usage[] =
+    "usage: attn inspect token TOKEN [options] INPUT...\n"
+    "\n"
+    "Say what TOKEN attends to, heaviest first, for each head and in the mean over heads.\n"
+    "TOKEN is text, with or without its subword marker, or '#8' for the token at index 8; a\n"
+    "token that occurs several times is shown for each place.  INPUT is a file to compute\n"
+    "from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
+    "\n"
+    "      --to              what attends to TOKEN, instead\n"
+    "      --top N           how many to list, or 'all' [5]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; no mean then [all]\n"
+    "      --layer LIST      layers of a stored result [all]\n"
+    "      --batch LIST      batch items [all]\n"
+    "\n"
+    "Output:\n"
+    "      --text            lines such as 'it -> animal 0.171' [on a terminal]\n"
+    "      --tsv             a table: layer head query query_token rank key key_token weight\n"
+    "                        [elsewhere]\n"
+    "      --json, --jsonl   one document, or a line a row, with the same names\n"
+    "\n"
+    "Attention (override what files say):\n"
+    "      --num-heads N, --num-kv-heads N, --packed, --causal, --scale X, --softcap X,\n"
+    "      --add-zero-attn, --layout in,out|out,in, --axes layer|batch|layer,batch\n"
+    "\n"
+    "  -h, --help            show this help\n"
+    "\n"
+    "Exit status 1: TOKEN does not occur.\n"
+    "\n"
+    "attn inspect token it samples/animal.safetensors --head 3 --top 1\n";
+
+enum {
+	OPTION_TO = OPTION_OWN
+};
+
+static const struct option table[] = {
+    {"to", no_argument, NULL, OPTION_TO},
+    {"top", required_argument, NULL, OPTION_TOP},
+    {"head", required_argument, NULL, OPTION_HEAD},
+    {"layer", required_argument, NULL, OPTION_LAYER},
+    {"batch", required_argument, NULL, OPTION_BATCH},
+    TABLE_OPTIONS,
+    SETTING_OPTIONS,
+    HELP_OPTION,
+    END_OPTION,
+};
+
+struct job {
+	const char *token;
+	bool help, to;
+	size_t top;
+	enum table_format format;
+	struct selection_options selection;
+	struct inputs in;
+	struct selection selected;
+	bool *places; /* (queries or keys): where the token is */
+	struct ranking_sink ranking;
+};
+
+static enum attn_status parse(struct job *job, struct options *o, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	int id;
+	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
+		if (id == 'h' || id == OPTION_HELP)
+			job->help = true;
+		else if (id == OPTION_TO)
+			job->to = true;
+		else if (id == OPTION_TOP && strcmp(o->value, "all") == 0)
+			job->top = SIZE_MAX;
+		else if (id == OPTION_TOP)
+			status = option_count(o, 1, SIZE_MAX, &job->top, err);
+		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+			selection_option(&job->selection, id, o->value);
+		else if (id == OPTION_SETTING)
+			status = inputs_setting(&job->in, o, err);
+		else if (id < 0)
+			status = ATTN_USAGE;
+		else
+			job->format = table_format_of(id);
+	}
+	return status;
+}
+
+static bool occurs(const char *token, const struct string_list *raw, const struct string_list *shown)
+{
+	for (size_t i = 0; i < raw->count; i++)
+		if (token_matches(token, raw->items[i], shown->items[i]))
+			return true;
+	return false;
+}
+
+static enum attn_status fail_absent(const struct job *job, struct attn_error *err)
+{
+	const struct inputs *in = &job->in;
+	const struct string_list *shown = job->to ? &in->shown_keys : &in->shown_queries;
+	const char *among = job->to ? "keys" : "queries";
+	const struct string_list *other_raw = job->to ? &in->info->query_labels : &in->info->key_labels;
+	const struct string_list *other = job->to ? &in->shown_queries : &in->shown_keys;
+	if (occurs(job->token, other_raw, other))
+		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %s but among the %s: %s",
+				 job->token, among, job->to ? "queries" : "keys",
+				 job->to ? "leave out --to" : "give --to");
+	size_t near = token_nearest(job->token, shown);
+	if (near < shown->count)
+		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s, did you mean '%s'",
+				 job->token, shown->count, among, shown->items[near]);
+	return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s", job->token, shown->count, among);
+}
+
+/* Mark where the token is: every place of a text, or one "#index". */
+static enum attn_status find_places(struct job *job, struct attn_error *err)
+{
+	const struct inputs *in = &job->in;
+	const struct string_list *raw = job->to ? &in->info->key_labels : &in->info->query_labels;
+	const struct string_list *shown = job->to ? &in->shown_keys : &in->shown_queries;
+	size_t index;
+	bool found = false;
+	job->places = array_alloc(raw->count, sizeof *job->places);
+	if (!job->places)
+		return attn_fail_memory(err);
+	if (job->token[0] == '#' && parse_count(job->token + 1, &index)) {
+		if (index >= raw->count)
+			return attn_fail(err, ATTN_NO_MATCH,
+					 "'%s' is beyond the %zu %s, expected '#0' to '#%zu'", job->token,
+					 raw->count, job->to ? "keys" : "queries", raw->count - 1);
+		job->places[index] = true;
+		return ATTN_OK;
+	}
+	for (size_t i = 0; i < raw->count; i++) {
+		job->places[i] = token_matches(job->token, raw->items[i], shown->items[i]);
+		found |= job->places[i];
+	}
+	return found ? ATTN_OK : fail_absent(job, err);
+}
+
+static enum attn_status rank(struct job *job, struct attn_error *err)
+{
+	const struct rows_info *info = job->in.info;
+	struct ranking_options options = {.top = job->top, .to = job->to, .subjects = job->places};
+	options.mean = info->heads > 1 && !job->selection.heads;
+	enum attn_status status = ranking_sink_init(&job->ranking, info, &options, err);
+	if (status != ATTN_OK)
+		return status;
+	struct rows_selection rows = selection_rows(&job->selected);
+	if (!job->to)
+		rows.queries = job->places; /* the other rows need not be computed */
+	struct row_sink *sinks[] = {&job->ranking.sink};
+	return rows_stream(job->in.source, &rows, sinks, 1, err);
+}
+
+static enum attn_status print(struct job *job, struct attn_error *err)
+{
+	struct output out = {0};
+	struct ranking_view view = {
+	    .in = &job->in,
+	    .ranking = &job->ranking,
+	    .selection = &job->selected,
+	    .mean = job->ranking.options.mean,
+	    .format = table_format_settle(job->format),
+	    .bars = isatty(STDOUT_FILENO),
+	    .top = job->top,
+	};
+	enum attn_status status = output_open(&out, "-", false, err);
+	if (status == ATTN_OK)
+		status = ranking_print(out.stream, &view, NULL, err);
+	if (status == ATTN_OK)
+		return output_commit(&out, err);
+	output_abort(&out);
+	return status;
+}
+
+static enum attn_status inspect(struct job *job, const struct command *self, int argc, char **argv,
+				struct attn_error *err)
+{
+	if (argc == 0)
+		return attn_fail(err, ATTN_USAGE, "no token: give its text or '#index' (see '%s --help')",
+				 self->title);
+	job->token = argv[0];
+	enum attn_status status = inputs_open(&job->in, self, argc - 1, argv + 1, SCORES_NONE, err);
+	if (status == ATTN_OK)
+		status = selection_open(&job->selected, &job->selection, job->in.info, err);
+	if (status == ATTN_OK)
+		status = find_places(job, err);
+	if (status == ATTN_OK)
+		status = rank(job, err);
+	return status == ATTN_OK ? print(job, err) : status;
+}
+
+static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
+{
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
+	struct job job = {.top = 5};
+	enum attn_status status = parse(&job, &o, err);
+	if (status == ATTN_OK)
+		status =
+		    job.help ? print_usage(self) : inspect(&job, self, argc - optind, argv + optind, err);
+	ranking_sink_release(&job.ranking);
+	free(job.places);
+	selection_release(&job.selected);
+	inputs_release(&job.in);
+	return status;
+}
+
+const struct command command_inspect_token = {
+    "token", run, "attn inspect token", "what a token attends to, or what attends to it, ranked", usage,
+};

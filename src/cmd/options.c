@@ -1,0 +1,109 @@
+#include "cmd/options.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/settings.h"
+
+static const char *nearest_option(const struct option *table, const char *name)
+{
+	const char *best = NULL;
+	size_t nearest = strlen(name) / 3 + 1;
+	for (; table->name; table++) {
+		size_t distance = edit_distance(name, table->name);
+		if (distance <= nearest) {
+			nearest = distance;
+			best = table->name;
+		}
+	}
+	return best;
+}
+
+/* What getopt_long refused, in our words. */
+static int refuse(struct options *o, int answer, struct attn_error *err)
+{
+	const char *word = o->argv[optind - 1];
+	char letter[3] = {'-', (char)optopt, '\0'};
+	bool is_letter = word[0] == '-' && word[1] != '-';
+	if (answer == ':') {
+		attn_fail(err, ATTN_USAGE, "option '%s' needs a value", is_letter ? letter : word);
+		return -1;
+	}
+	const char *near = is_letter ? NULL : nearest_option(o->table, word + 2);
+	if (near)
+		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word, near);
+	else
+		attn_fail(err, ATTN_USAGE, "unknown option '%s' (see '%s --help')", is_letter ? letter : word,
+			  o->self->title);
+	/* A prefix of several names, or a flag with a value. */
+	for (const struct option *option = o->table; !is_letter && option->name; option++) {
+		size_t length = strcspn(word + 2, "=");
+		if (strncmp(option->name, word + 2, length) != 0)
+			continue;
+		if (option->name[length] == '\0')
+			attn_fail(err, ATTN_USAGE, "option '--%s' takes no value", option->name);
+		else
+			attn_fail(err, ATTN_USAGE, "option '%s' could be more than one, such as '--%s'", word,
+				  option->name);
+		break;
+	}
+	return -1;
+}
+
+int options_next(struct options *o, struct attn_error *err)
+{
+	char letters[64];
+	int index = -1;
+	snprintf(letters, sizeof letters, ":%s", o->letters);
+	if (!o->started) {
+		optind = 0; /* glibc: start afresh, also after an outer command's parse */
+		opterr = 0;
+		o->started = true;
+	}
+	int answer = getopt_long(o->argc, o->argv, letters, o->table, &index);
+	if (answer == -1)
+		return 0;
+	if (answer == '?' || answer == ':')
+		return refuse(o, answer, err);
+	static char letter[2];
+	letter[0] = (char)answer;
+	o->name = index >= 0 ? o->table[index].name : letter;
+	o->value = optarg;
+	return answer;
+}
+
+enum attn_status option_fail(const struct options *o, const char *expected, struct attn_error *err)
+{
+	return attn_fail(err, ATTN_USAGE, "'%s%s' is '%s', expected %s", o->name[1] ? "--" : "-", o->name,
+			 o->value, expected);
+}
+
+enum attn_status option_count(const struct options *o, size_t least, size_t most, size_t *out,
+			      struct attn_error *err)
+{
+	char expected[100];
+	size_t value;
+	if (parse_count(o->value, &value) && value >= least && value <= most) {
+		*out = value;
+		return ATTN_OK;
+	}
+	if (most == SIZE_MAX)
+		snprintf(expected, sizeof expected, "a whole number from %zu", least);
+	else
+		snprintf(expected, sizeof expected, "a whole number from %zu to %zu", least, most);
+	return option_fail(o, expected, err);
+}
+
+enum attn_status option_number(const struct options *o, double least, double most, double *out,
+			       struct attn_error *err)
+{
+	char expected[100];
+	double value;
+	if (parse_number(o->value, &value) && value >= least && value <= most) {
+		*out = value;
+		return ATTN_OK;
+	}
+	snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
+	return option_fail(o, expected, err);
+}

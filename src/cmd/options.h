@@ -1,0 +1,102 @@
+/* Options of a command: one table, parsed by getopt_long. */
+#ifndef ATTN_CMD_OPTIONS_H
+#define ATTN_CMD_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cmd/cmd.h"
+
+/* Ids of long options that commands share; a command's own start at OPTION_OWN.
+ * Short letters stand for themselves. */
+enum {
+	OPTION_SETTING = 256, /* a setting of a bundle: see input_options below */
+	OPTION_HELP,
+	OPTION_TSV,
+	OPTION_JSON,
+	OPTION_JSONL,
+	OPTION_TEXT,
+	OPTION_HEAD,
+	OPTION_LAYER,
+	OPTION_BATCH,
+	OPTION_TOP,
+	OPTION_COLORMAP,
+	OPTION_CELL,
+	OPTION_SIZE,
+	OPTION_DPI,
+	OPTION_TITLE,
+	OPTION_TRANSPOSE,
+	OPTION_REDUCE,
+	OPTION_NUMBERS,
+	OPTION_OWN,
+};
+
+#define HELP_OPTION                                                                                          \
+	{                                                                                                    \
+		"help", no_argument, NULL, OPTION_HELP                                                       \
+	}
+
+/* Settings of section SETTINGS in attn-formats(5), as options of every command
+ * that takes an INPUT. */
+#define SETTING_OPTIONS                                                                                      \
+	{"num-heads", required_argument, NULL, OPTION_SETTING},                                              \
+	    {"num-kv-heads", required_argument, NULL, OPTION_SETTING},                                       \
+	    {"packed", optional_argument, NULL, OPTION_SETTING},                                             \
+	    {"causal", optional_argument, NULL, OPTION_SETTING},                                             \
+	    {"scale", required_argument, NULL, OPTION_SETTING},                                              \
+	    {"softcap", required_argument, NULL, OPTION_SETTING},                                            \
+	    {"add-zero-attn", optional_argument, NULL, OPTION_SETTING},                                      \
+	    {"layout", required_argument, NULL, OPTION_SETTING},                                             \
+	{                                                                                                    \
+		"axes", required_argument, NULL, OPTION_SETTING                                              \
+	}
+
+#define TABLE_OPTIONS                                                                                        \
+	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
+	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
+	{                                                                                                    \
+		"text", no_argument, NULL, OPTION_TEXT                                                       \
+	}
+
+#define PICTURE_OPTIONS                                                                                      \
+	{"colormap", required_argument, NULL, OPTION_COLORMAP},                                              \
+	    {"cell", required_argument, NULL, OPTION_CELL}, {"size", required_argument, NULL, OPTION_SIZE},  \
+	    {"dpi", required_argument, NULL, OPTION_DPI}, {"title", required_argument, NULL, OPTION_TITLE},  \
+	    {"transpose", no_argument, NULL, OPTION_TRANSPOSE},                                              \
+	    {"reduce", required_argument, NULL, OPTION_REDUCE},                                              \
+	{                                                                                                    \
+		"numbers", required_argument, NULL, OPTION_NUMBERS                                           \
+	}
+
+#define END_OPTION                                                                                           \
+	{                                                                                                    \
+		NULL, 0, NULL, 0                                                                             \
+	}
+
+struct options {
+	const struct command *self;
+	int argc;
+	char **argv;
+	const char *letters; /* getopt's, without the leading ':' */
+	const struct option *table;
+	bool started;
+
+	const char *name;  /* of the current option, without dashes; a letter's is that letter */
+	const char *value; /* or NULL */
+};
+
+/* The next option's id; 0 at the end, when argv[optind] is the first operand; -1
+ * for what is unknown or lacks its value (ATTN_USAGE in *err). */
+int options_next(struct options *o, struct attn_error *err);
+
+/* ATTN_USAGE: "'--top' is 'x', expected ...". */
+enum attn_status option_fail(const struct options *o, const char *expected, struct attn_error *err);
+
+/* Strict numbers from an option's value. */
+enum attn_status option_count(const struct options *o, size_t least, size_t most, size_t *out,
+			      struct attn_error *err);
+enum attn_status option_number(const struct options *o, double least, double most, double *out,
+			       struct attn_error *err);
+
+#endif

@@ -1,0 +1,243 @@
+#include "cmd/ranking_output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/buffer.h"
+#include "util/width.h"
+
+enum table_format table_format_of(int option)
+{
+	switch (option) {
+	case OPTION_TSV:
+		return TABLE_TSV;
+	case OPTION_JSON:
+		return TABLE_JSON;
+	case OPTION_JSONL:
+		return TABLE_JSONL;
+	default:
+		return TABLE_TEXT;
+	}
+}
+
+enum table_format table_format_settle(enum table_format format)
+{
+	if (format != TABLE_DEFAULT)
+		return format;
+	return isatty(STDOUT_FILENO) ? TABLE_TEXT : TABLE_TSV;
+}
+
+/* One row of a ranking, wherever it is printed. */
+struct row {
+	size_t batch, layer, head, query, rank, key;
+	float weight;
+};
+
+struct printer {
+	FILE *stream;
+	const struct ranking_view *view;
+	struct buffer text; /* the row in the making */
+	size_t rows;
+	size_t pair_width; /* columns of the widest "query -> key", for bars */
+	float highest;     /* the weight whose bar is full */
+	bool bars;
+};
+
+static void add_head(struct buffer *text, const struct printer *p, size_t head)
+{
+	if (head == ranking_mean(p->view->ranking))
+		buffer_add_string(text, "mean");
+	else
+		buffer_printf(text, "%zu", head);
+}
+
+static void print_tsv(struct printer *p, const struct row *row)
+{
+	const struct rows_info *info = p->view->in->info;
+	struct buffer *text = &p->text;
+	buffer_printf(text, "%zu\t", info->first_layer + row->layer);
+	add_head(text, p, row->head);
+	buffer_printf(text, "\t%zu\t", row->query);
+	buffer_add_tsv(text, info->query_labels.items[row->query]);
+	buffer_printf(text, "\t%zu\t%zu\t", row->rank, row->key);
+	buffer_add_tsv(text, info->key_labels.items[row->key]);
+	buffer_add_char(text, '\t');
+	buffer_add_float(text, row->weight);
+	if (info->has_batch)
+		buffer_printf(text, "\t%zu", row->batch);
+	buffer_add_char(text, '\n');
+}
+
+static void print_json(struct printer *p, const struct row *row)
+{
+	const struct rows_info *info = p->view->in->info;
+	struct buffer *text = &p->text;
+	bool lines = p->view->format == TABLE_JSONL, mean = row->head == ranking_mean(p->view->ranking);
+	if (!lines)
+		buffer_add_string(text, p->rows ? ",\n  " : "\n  ");
+	buffer_printf(text, "{\"layer\": %zu, \"head\": %s", info->first_layer + row->layer,
+		      mean ? "\"" : "");
+	add_head(text, p, row->head);
+	buffer_printf(text, "%s, \"query\": %zu, \"query_token\": ", mean ? "\"" : "", row->query);
+	buffer_add_json_string(text, info->query_labels.items[row->query]);
+	buffer_printf(text, ", \"rank\": %zu, \"key\": %zu, \"key_token\": ", row->rank, row->key);
+	buffer_add_json_string(text, info->key_labels.items[row->key]);
+	buffer_add_string(text, ", \"weight\": ");
+	buffer_add_float(text, row->weight);
+	if (info->has_batch)
+		buffer_printf(text, ", \"batch\": %zu", row->batch);
+	buffer_add_string(text, lines ? "}\n" : "}");
+}
+
+/* A bar of at most 20 columns in eighths. */
+static void add_bar(struct buffer *text, float share)
+{
+	enum {
+		COLUMNS = 20
+	};
+	size_t eighths = (size_t)(share * COLUMNS * 8 + 0.5f);
+	for (; eighths >= 8; eighths -= 8)
+		buffer_add_string(text, "\xe2\x96\x88"); /* U+2588, a full block */
+	if (eighths > 0) {
+		const char part[4] = {'\xe2', '\x96', (char)(0x90 - eighths),
+				      '\0'}; /* U+2588 + 8 - eighths */
+		buffer_add_string(text, part);
+	}
+}
+
+static void add_pair(struct buffer *text, const struct inputs *in, const struct row *row)
+{
+	buffer_printf(text, "%s -> %s", in->shown_queries.items[row->query], in->shown_keys.items[row->key]);
+}
+
+static void print_text(struct printer *p, const struct row *row)
+{
+	struct buffer *text = &p->text;
+	size_t before = text->length;
+	add_pair(text, p->view->in, row);
+	if (p->bars && !text->failed) {
+		size_t width = text_width(text->data + before);
+		for (; width < p->pair_width; width++)
+			buffer_add_char(text, ' ');
+	}
+	buffer_printf(text, " %.3f", (double)row->weight);
+	if (p->bars && row->weight > 0) {
+		buffer_add_string(text, "  ");
+		add_bar(text, row->weight / p->highest);
+	}
+	buffer_add_char(text, '\n');
+}
+
+static void print_row(struct printer *p, const struct row *row)
+{
+	if (p->view->format == TABLE_TEXT)
+		print_text(p, row);
+	else if (p->view->format == TABLE_TSV)
+		print_tsv(p, row);
+	else
+		print_json(p, row);
+	fwrite(p->text.data, 1, p->text.length, p->stream);
+	buffer_clear(&p->text);
+	p->rows++;
+}
+
+/* Before printing with bars: how wide and how heavy the rows are. */
+static void measure_row(struct printer *p, const struct row *row)
+{
+	buffer_clear(&p->text);
+	add_pair(&p->text, p->view->in, row);
+	size_t width = p->text.failed ? 0 : text_width(p->text.data);
+	if (width > p->pair_width)
+		p->pair_width = width;
+	if (row->weight > p->highest)
+		p->highest = row->weight;
+	buffer_clear(&p->text);
+}
+
+static void each_in_list(struct printer *p, struct row *row, size_t subject,
+			 void (*visit)(struct printer *, const struct row *))
+{
+	struct ranking_sink *ranking = p->view->ranking;
+	bool to = ranking->options.to;
+	size_t count;
+	const struct ranked *list = ranking_list(ranking, row->batch, row->layer, row->head, subject, &count);
+	for (size_t i = 0; i < count && i < p->view->top; i++) {
+		row->query = to ? list[i].index : subject;
+		row->key = to ? subject : list[i].index;
+		row->rank = i + 1;
+		row->weight = list[i].weight;
+		visit(p, row);
+	}
+}
+
+/* "layer 1, head 3" over the lists of a head. */
+static void print_heading(struct printer *p, const struct row *row)
+{
+	const struct rows_info *info = p->view->in->info;
+	char name[200];
+	if (p->rows > 0)
+		fputc('\n', p->stream);
+	if (info->has_batch)
+		fprintf(p->stream, "batch %zu ", row->batch);
+	if (info->layer_known)
+		fprintf(p->stream, "layer %zu ", info->first_layer + row->layer);
+	if (row->head == ranking_mean(p->view->ranking))
+		fputs("mean over heads\n", p->stream);
+	else
+		fprintf(p->stream, "head %s\n", head_text(info, row->head, name, sizeof name));
+}
+
+static bool chosen(const bool *selected, size_t i)
+{
+	return !selected || selected[i];
+}
+
+static void each_row(struct printer *p, void (*visit)(struct printer *, const struct row *))
+{
+	const struct rows_info *info = p->view->in->info;
+	const struct selection *s = p->view->selection;
+	bool headings = p->view->format == TABLE_TEXT && visit == print_row;
+	size_t subjects = p->view->ranking->subject_count, heads = info->heads + p->view->mean;
+	struct row row = {0};
+	for (row.layer = 0; row.layer < info->layers; row.layer++) {
+		for (row.batch = 0; row.batch < info->batch; row.batch++) {
+			for (row.head = 0; row.head < heads; row.head++) {
+				if (!chosen(s->layers, row.layer) || !chosen(s->batch, row.batch) ||
+				    (row.head < info->heads && !chosen(s->heads, row.head)))
+					continue;
+				if (headings)
+					print_heading(p, &row);
+				for (size_t subject = 0; subject < subjects; subject++)
+					each_in_list(p, &row, subject, visit);
+			}
+		}
+	}
+}
+
+static void print_frame(const struct printer *p, bool opening)
+{
+	const char *batch = p->view->in->info->has_batch ? "\tbatch" : "";
+	if (p->view->format == TABLE_TSV && opening)
+		fprintf(p->stream, "layer\thead\tquery\tquery_token\trank\tkey\tkey_token\tweight%s\n",
+			batch);
+	if (p->view->format == TABLE_JSON)
+		fputs(opening ? "{\"version\": 1, \"rankings\": [" : p->rows ? "\n]}\n" : "]}\n", p->stream);
+}
+
+enum attn_status ranking_print(FILE *stream, const struct ranking_view *view, size_t *rows,
+			       struct attn_error *err)
+{
+	struct printer p = {.stream = stream, .view = view, .text = BUFFER_INIT, .highest = 1e-30f};
+	p.bars = view->format == TABLE_TEXT && view->bars;
+	if (p.bars)
+		each_row(&p, measure_row);
+	print_frame(&p, true);
+	each_row(&p, print_row);
+	print_frame(&p, false);
+	bool failed = p.text.failed;
+	buffer_release(&p.text);
+	if (rows)
+		*rows = p.rows;
+	return failed ? attn_fail_memory(err) : ATTN_OK;
+}

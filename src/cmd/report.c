@@ -1,0 +1,63 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+
+/* Names come from files: no control character may reach a terminal. */
+static void print_clean(const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		fputc(c < 0x20 || c == 0x7f ? '?' : c, stderr);
+	}
+	fputc('\n', stderr);
+}
+
+void report_note(const struct command *self, const char *format, ...)
+{
+	char text[1200];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	fprintf(stderr, "%s: note: ", self->title);
+	print_clean(text);
+}
+
+void report_notes(const struct command *self, const struct string_list *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		report_note(self, "%s", notes->items[i]);
+}
+
+void report_error(const struct command *self, const struct attn_error *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s: ", self->title);
+	print_clean(err->message);
+}
+
+enum attn_status command_start(const struct command *command, int argc, char **argv)
+{
+	struct attn_error err = {ATTN_OK, ""};
+	enum attn_status status = command->run(command, argc, argv, &err);
+	if (err.message[0])
+		report_error(command, &err);
+	return status;
+}
+
+void report_written(const struct command *self, const char *path)
+{
+	if (strcmp(path, "-") == 0)
+		return;
+	fprintf(stderr, "%s: wrote ", self->title);
+	print_clean(path);
+}
+
+enum attn_status print_usage(const struct command *self)
+{
+	fputs(self->usage, stdout);
+	return ATTN_OK;
+}

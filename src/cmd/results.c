@@ -1,0 +1,234 @@
+#include "cmd/results.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/roles.h"
+
+static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+{
+	struct result_file *file = (struct result_file *)sink;
+	const float *rows = file->parts.weights ? block->weights : block->scores;
+	return tensor_writer_put(file->writer, 0, rows, block->count * block->keys, err);
+}
+
+static void add_axis(struct tensor_spec *spec, const char *name, size_t length, size_t first,
+		     const struct string_list *labels)
+{
+	spec->axes[spec->rank++] = (struct axis){name, length, first, labels};
+}
+
+/* weights or scores, (H, N, M) with layers and batch items in front as the input has them. */
+static void add_rows_spec(struct result_file *file, const char *name, const char *value_name)
+{
+	const struct rows_info *info = file->in->info;
+	struct tensor_spec *spec = &file->specs[file->spec_count++];
+	*spec = (struct tensor_spec){.name = name, .value_name = value_name, .dtype = DTYPE_F32};
+	if (info->has_layers)
+		add_axis(spec, "layer", info->layers, info->first_layer, NULL);
+	if (info->has_batch)
+		add_axis(spec, "batch", info->batch, 0, NULL);
+	add_axis(spec, "head", info->heads, 0, NULL);
+	add_axis(spec, "query", info->queries, 0, &info->query_labels);
+	add_axis(spec, "key", info->keys, 0, &info->key_labels);
+}
+
+/* context or output, (N, columns) or with batch items in front. */
+static void add_columns_spec(struct result_file *file, const char *name, size_t columns)
+{
+	const struct rows_info *info = file->in->info;
+	struct tensor_spec *spec = &file->specs[file->spec_count++];
+	*spec = (struct tensor_spec){.name = name, .value_name = name, .dtype = DTYPE_F32};
+	if (info->has_batch)
+		add_axis(spec, "batch", info->batch, 0, NULL);
+	add_axis(spec, "query", info->queries, 0, &info->query_labels);
+	add_axis(spec, "column", columns, 0, NULL);
+}
+
+/* What hides keys, in the shapes that visibility_bind reads. */
+static void add_visibility_specs(struct result_file *file)
+{
+	static const char *const names[4] = {"batch", "head", "query", "key"};
+	const struct visibility *v = file->in->source->visibility;
+	if (v->mask) {
+		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		*spec = (struct tensor_spec){.name = "mask", .dtype = DTYPE_BOOL};
+		for (int axis = 0; axis < 4; axis++)
+			add_axis(spec, names[axis], v->mask_shape[axis], 0, NULL);
+	}
+	if (v->padding) {
+		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		*spec = (struct tensor_spec){.name = "key_padding", .dtype = DTYPE_BOOL};
+		add_axis(spec, "batch", v->padding_batch, 0, NULL);
+		add_axis(spec, "key", v->plain_keys, 0, NULL);
+	}
+	if (v->lengths) {
+		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		*spec = (struct tensor_spec){.name = "kv_lengths", .dtype = DTYPE_I64};
+		add_axis(spec, "batch", v->batch, 0, NULL);
+	}
+}
+
+/* Put the tensors of add_visibility_specs, from spec `index` on. */
+static enum attn_status put_visibility(struct result_file *file, size_t index, struct attn_error *err)
+{
+	const struct visibility *v = file->in->source->visibility;
+	enum attn_status status = ATTN_OK;
+	if (v->mask)
+		status = tensor_writer_put(
+		    file->writer, index++, v->mask,
+		    v->mask_shape[0] * v->mask_shape[1] * v->mask_shape[2] * v->mask_shape[3], err);
+	if (v->padding && status == ATTN_OK)
+		status = tensor_writer_put(file->writer, index++, v->padding,
+					   v->padding_batch * v->plain_keys, err);
+	for (size_t i = 0; v->lengths && i < v->batch && status == ATTN_OK; i++) {
+		int64_t length = (int64_t)v->lengths[i];
+		status = tensor_writer_put(file->writer, index, &length, 1, err);
+	}
+	return status;
+}
+
+static enum attn_status copy_text(struct bundle *labels, const char *name, const struct string_list *list,
+				  size_t first, size_t count, struct attn_error *err)
+{
+	struct string_list copy = {0};
+	for (size_t i = 0; i < count; i++) {
+		if (!string_list_add(&copy, list->items[first + i])) {
+			string_list_release(&copy);
+			return attn_fail_memory(err);
+		}
+	}
+	return bundle_add_text(labels, name, NULL, &copy, err);
+}
+
+/* Tokens and head names.  In cross-attention the keys always get labels, so that
+ * a stored result cannot be taken for self-attention. */
+static enum attn_status add_texts(struct bundle *labels, const struct rows_info *info,
+				  const struct visibility *v, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	if (info->has_tokens)
+		status = copy_text(labels, "tokens", &info->query_labels, 0, info->queries, err);
+	if (status == ATTN_OK && info->cross)
+		status = copy_text(labels, "source_tokens", &info->key_labels, 0, v->plain_keys, err);
+	if (status == ATTN_OK && info->head_names.count)
+		status = copy_text(labels, "head_names", &info->head_names, 0, info->heads, err);
+	return status;
+}
+
+static enum attn_status add_number(struct bundle *labels, const char *name, size_t number,
+				   struct attn_error *err)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%zu", number);
+	return bundle_override(labels, name, text, NULL, err);
+}
+
+/* The input's settings, without those about the form of its tensors, and what a
+ * result needs to be read back. */
+static enum attn_status add_settings(struct bundle *labels, const struct inputs *in, struct attn_error *err)
+{
+	static const char *const forms[] = {"layout", "packed", "axes", "version"};
+	const struct rows_info *info = in->info;
+	const struct key_counts *keys = &in->problem.keys;
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < in->bundle.setting_count && status == ATTN_OK; i++) {
+		const struct setting *s = &in->bundle.settings[i];
+		const struct role *role = role_find(s->name);
+		bool form = false;
+		for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+			form |= strcmp(s->name, forms[f]) == 0;
+		if (role && !form)
+			status = bundle_override(labels, s->name, s->value, NULL, err);
+	}
+	if (status == ATTN_OK)
+		status = add_number(labels, "num_heads", info->heads, err);
+	if (status == ATTN_OK && !in->stored)
+		status = add_number(labels, "num_kv_heads", in->problem.kv_heads, err);
+	if (status == ATTN_OK && !in->stored && keys->past)
+		status = add_number(labels, "past_keys", keys->past, err);
+	if (status == ATTN_OK && !in->stored && (keys->bias || keys->zero))
+		status = bundle_override(labels, "appended_keys",
+					 keys->bias && keys->zero ? "bias,zero"
+					 : keys->bias             ? "bias"
+								  : "zero",
+					 NULL, err);
+	if (status == ATTN_OK && (info->has_layers || info->has_batch))
+		status = bundle_override(labels, "axes",
+					 info->has_layers && info->has_batch ? "layer,batch"
+					 : info->has_batch                   ? "batch"
+									     : "layer",
+					 NULL, err);
+	if (status == ATTN_OK)
+		status = bundle_override(labels, "version", ATTN_VERSION, NULL, err);
+	return status;
+}
+
+static enum attn_status choose_format(const char *path, enum format *format, struct attn_error *err)
+{
+	if (*format != FORMAT_UNKNOWN)
+		return ATTN_OK;
+	*format = strcmp(path, "-") == 0 ? FORMAT_NPY : format_of_name(path);
+	if (*format == FORMAT_UNKNOWN || *format == FORMAT_JSONL)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' has no known ending, expected .safetensors, .npy, .npz, .json or .tsv",
+				 path);
+	return ATTN_OK;
+}
+
+enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
+			     enum format format, struct result_parts parts, struct attn_error *err)
+{
+	*file = (struct result_file){.sink = {consume}, .path = path, .parts = parts, .in = in};
+	enum attn_status status = choose_format(path, &format, err);
+	if (status != ATTN_OK)
+		return status;
+	if (parts.weights)
+		add_rows_spec(file, "weights", "weight");
+	if (parts.scores)
+		add_rows_spec(file, "scores", "score");
+	if (parts.context)
+		add_columns_spec(file, "context", in->problem.heads * in->problem.value_size);
+	if (parts.output)
+		add_columns_spec(file, "output", in->problem.output_size);
+	if (parts.weights && (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
+		add_visibility_specs(file);
+	status = add_texts(&file->labels, in->info, in->source->visibility, err);
+	if (status == ATTN_OK)
+		status = add_settings(&file->labels, in, err);
+	if (status == ATTN_OK)
+		status = tensor_writer_open(&file->writer, path, format, file->specs, file->spec_count,
+					    &file->labels, err);
+	if (status != ATTN_OK)
+		result_abort(file);
+	return status;
+}
+
+enum attn_status result_commit(struct result_file *file, const float *context, const float *output,
+			       struct attn_error *err)
+{
+	const struct problem *p = &file->in->problem;
+	size_t rows = p->batch * p->queries, index = file->parts.weights || file->parts.scores;
+	enum attn_status status = ATTN_OK;
+	if (file->parts.context)
+		status =
+		    tensor_writer_put(file->writer, index++, context, rows * p->heads * p->value_size, err);
+	if (file->parts.output && status == ATTN_OK)
+		status = tensor_writer_put(file->writer, index++, output, rows * p->output_size, err);
+	if (index < file->spec_count && status == ATTN_OK)
+		status = put_visibility(file, index, err);
+	if (status == ATTN_OK) {
+		status = tensor_writer_commit(file->writer, err);
+		file->writer = NULL;
+	}
+	result_abort(file);
+	return status;
+}
+
+void result_abort(struct result_file *file)
+{
+	tensor_writer_abort(file->writer);
+	bundle_release(&file->labels);
+	file->writer = NULL;
+}

@@ -1,0 +1,40 @@
+/* Result files: weights or scores row by row, context and output at the end. */
+#ifndef ATTN_CMD_RESULTS_H
+#define ATTN_CMD_RESULTS_H
+
+#include "cmd/inputs.h"
+#include "io/tensor_writer.h"
+
+/* What a file holds; weights and scores exclude each other. */
+struct result_parts {
+	bool weights, scores, context, output;
+};
+
+/* One file in the making: also a sink, of the rows it holds. */
+struct result_file {
+	struct row_sink sink; /* for weights and scores */
+	const char *path;
+	struct result_parts parts;
+
+	/* Private. */
+	const struct inputs *in;
+	struct tensor_spec specs[8];
+	size_t spec_count;
+	struct bundle labels;
+	struct tensor_writer *writer;
+};
+
+/* Open `path` ("-": standard output).  The format is that of its ending, or
+ * `format` where that is not FORMAT_UNKNOWN; safetensors and JSON files with
+ * weights get what hides keys beside them, so that they can be read back.
+ * ATTN_USAGE for an unknown ending. */
+enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
+			     enum format format, struct result_parts parts, struct attn_error *err);
+
+/* After streaming: put context and output (NULL where the file has none) and
+ * make the file appear. */
+enum attn_status result_commit(struct result_file *file, const float *context, const float *output,
+			       struct attn_error *err);
+void result_abort(struct result_file *file); /* safe on a zeroed one */
+
+#endif

@@ -1,0 +1,76 @@
+/* The table of commands, and what all of them share: signals, the error line,
+ * the exit status. */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "io/output.h"
+
+const struct command *const commands[] = {
+    &command_run, &command_heatmap, &command_inspect, &command_help, NULL,
+};
+
+static void remove_and_die(int signal_number)
+{
+	output_remove_temporaries();
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void handle_signals(void)
+{
+	static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ};
+	struct sigaction action = {.sa_handler = remove_and_die};
+	struct sigaction before;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+		if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+			sigaction(fatal[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is seen where it is written to */
+}
+
+/* Was all that went through stdio written?  A reader that left early is fine. */
+static enum attn_status close_standard_output(const struct command *command, enum attn_status status)
+{
+	struct attn_error err = {ATTN_OK, ""};
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE || status != ATTN_OK)
+		return status;
+	status = attn_fail_errno(&err, ATTN_FAILED, "could not write standard output");
+	report_error(command, &err);
+	return status;
+}
+
+/* A file that is opened must not land on a standard stream that was closed. */
+static void open_standard_streams(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct command program = {.name = "attn", .title = "attn"};
+	struct attn_error err = {ATTN_OK, ""};
+	open_standard_streams();
+	handle_signals();
+	setlocale(LC_CTYPE, "C.UTF-8"); /* for character widths; numbers stay as in C */
+	const struct command *command = &command_help;
+	if (argc > 1 && argv[1][0] != '-') {
+		command = command_find(commands, "attn", argv[1], &err);
+		if (!command) {
+			report_error(&program, &err);
+			return ATTN_USAGE;
+		}
+		argc--;
+		argv++;
+	}
+	return (int)close_standard_output(command, command_start(command, argc, argv));
+}

@@ -1,0 +1,254 @@
+#include "sinks/grid.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/checked.h"
+
+size_t grid_factor(size_t count, size_t limit)
+{
+	if (limit == 0)
+		limit = 1;
+	return count / limit + (count % limit != 0);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Reduce rows [from, to) of the block, whose weights all fall into the grid row
+ * `row`.  Sums run in double inside a block, so that a mean over many blocks
+ * stays exact to float. */
+static void reduce_rows(const struct grid_sink *s, struct grid *g, const struct row_block *block, size_t from,
+			size_t to, size_t row)
+{
+	size_t block_rows = smaller(g->row_factor, g->queries - row * g->row_factor);
+
+	for (size_t col = 0; col < g->cols; col++) {
+		size_t first = col * g->col_factor;
+		size_t last = smaller(first + g->col_factor, g->keys);
+		float *value = &g->values[row * g->cols + col];
+		float highest = *value;
+		double sum = 0.0;
+		bool visible = false;
+
+		for (size_t r = from; r < to; r++) {
+			const float *weights = block->weights + r * block->keys;
+			const unsigned char *seen = block->visible + r * block->keys;
+
+			for (size_t k = first; k < last; k++) {
+				size_t key = s->key_at ? s->key_at[k] : k;
+				float w = weights[key];
+
+				visible |= seen[key] != 0;
+				highest = w > highest ? w : highest;
+				g->maximum = w > g->maximum ? w : g->maximum;
+				sum += (double)w;
+			}
+		}
+		if (visible)
+			g->masked[row * g->cols + col] = 0;
+		if (g->reduction == GRID_MAXIMUM)
+			*value = highest;
+		else
+			*value += (float)(sum / ((double)block_rows * (double)(last - first)));
+	}
+}
+
+/* The common case, all keys and no reduction along them: one pass a row. */
+static void keep_row(struct grid *g, const float *weights, const unsigned char *seen, size_t row)
+{
+	float *values = g->values + row * g->cols;
+	unsigned char *masked = g->masked + row * g->cols;
+
+	for (size_t k = 0; k < g->cols; k++) {
+		values[k] = weights[k];
+		masked[k] = seen[k] == 0;
+		g->maximum = weights[k] > g->maximum ? weights[k] : g->maximum;
+	}
+}
+
+/* Note the masked cells of a row that is complete. */
+static void finish_row(struct grid *g, size_t row)
+{
+	if (!g->any_masked)
+		g->any_masked = memchr(g->masked + row * g->cols, 1, g->cols) != NULL;
+}
+
+static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+{
+	struct grid_sink *s = (struct grid_sink *)sink;
+	size_t slot = s->slots[(block->batch * s->layers + block->layer) * s->heads + block->head];
+	struct grid *g;
+
+	(void)err;
+	if (slot == SIZE_MAX)
+		return ATTN_OK;
+	g = &s->grids[slot];
+	for (size_t r = 0; r < block->count;) {
+		size_t position = s->positions[block->query + r];
+		size_t row, end = r + 1;
+
+		if (position == SIZE_MAX) {
+			r++;
+			continue;
+		}
+		row = position / g->row_factor;
+		while (end < block->count && s->positions[block->query + end] != SIZE_MAX &&
+		       s->positions[block->query + end] / g->row_factor == row)
+			end++;
+		if (g->row_factor == 1 && g->col_factor == 1 && !s->key_at)
+			keep_row(g, block->weights + r * block->keys, block->visible + r * block->keys, row);
+		else
+			reduce_rows(s, g, block, r, end, row);
+		position = s->positions[block->query + end - 1];
+		if (position + 1 == g->queries || (position + 1) % g->row_factor == 0)
+			finish_row(g, row);
+		r = end;
+	}
+	return ATTN_OK;
+}
+
+/* Number the selected ones of `count` in order: out[i] = place, or SIZE_MAX.
+ * Returns how many there are. */
+static size_t number_selected(const bool *selected, size_t count, size_t *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		out[i] = !selected || selected[i] ? n++ : SIZE_MAX;
+	return n;
+}
+
+static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
+				  const struct grid_options *options, struct attn_error *err)
+{
+	size_t cells;
+
+	g->queries = queries;
+	g->keys = keys;
+	g->reduction = options->reduction;
+	g->row_factor = grid_factor(queries, options->max_rows);
+	g->col_factor = grid_factor(keys, options->max_cols);
+	g->rows = grid_factor(queries, g->row_factor);
+	g->cols = grid_factor(keys, g->col_factor);
+	if (!size_mul(g->rows, g->cols, &cells))
+		return attn_fail_memory(err);
+	g->values = array_alloc(cells, sizeof *g->values);
+	g->masked = array_alloc(cells, 1);
+	if (!g->values || !g->masked)
+		return attn_fail_memory(err);
+	memset(g->masked, 1, cells);
+	return ATTN_OK;
+}
+
+static bool selects(const bool *selected, size_t i)
+{
+	return !selected || selected[i];
+}
+
+/* Give each selected (batch, layer, head) its grid. */
+static enum attn_status make_grids(struct grid_sink *s, const struct rows_info *info,
+				   const struct rows_selection *selection, size_t queries, size_t keys,
+				   const struct grid_options *options, struct attn_error *err)
+{
+	size_t heads = 0, total = info->batch * info->layers * info->heads;
+
+	for (size_t i = 0; i < total; i++) {
+		size_t head = i % info->heads, layer = i / info->heads % info->layers;
+		size_t batch = i / info->heads / info->layers;
+
+		s->slots[i] = selects(selection->batch, batch) && selects(selection->layers, layer) &&
+				      selects(selection->heads, head)
+				  ? heads++
+				  : SIZE_MAX;
+	}
+	if (heads == 0)
+		return attn_fail(err, ATTN_USAGE, "no head is selected, nothing to draw");
+	s->grids = array_alloc(heads, sizeof *s->grids);
+	if (!s->grids)
+		return attn_fail_memory(err);
+	s->grid_count = heads;
+	for (size_t i = 0; i < total; i++) {
+		enum attn_status status;
+		struct grid *g;
+
+		if (s->slots[i] == SIZE_MAX)
+			continue;
+		g = &s->grids[s->slots[i]];
+		g->head = i % info->heads;
+		g->layer = i / info->heads % info->layers;
+		g->batch = i / info->heads / info->layers;
+		status = grid_init(g, queries, keys, options, err);
+		if (status != ATTN_OK)
+			return status;
+	}
+	return ATTN_OK;
+}
+
+/* List the selected keys, unless that is all of them. */
+static enum attn_status select_keys(struct grid_sink *s, const struct rows_info *info, const bool *selected,
+				    size_t *keys, struct attn_error *err)
+{
+	*keys = info->keys;
+	if (!selected)
+		return ATTN_OK;
+	s->key_at = array_alloc(info->keys, sizeof *s->key_at);
+	if (!s->key_at)
+		return attn_fail_memory(err);
+	*keys = 0;
+	for (size_t i = 0; i < info->keys; i++)
+		if (selected[i])
+			s->key_at[(*keys)++] = i;
+	if (*keys == 0)
+		return attn_fail(err, ATTN_USAGE, "no key is selected, nothing to draw");
+	return ATTN_OK;
+}
+
+enum attn_status grid_sink_init(struct grid_sink *sink, const struct rows_info *info,
+				const struct rows_selection *selection, const struct grid_options *options,
+				struct attn_error *err)
+{
+	const struct rows_selection all = {NULL, NULL, NULL, NULL};
+	enum attn_status status;
+	size_t queries, keys = 0, heads;
+
+	memset(sink, 0, sizeof *sink);
+	if (!selection)
+		selection = &all;
+	sink->sink.consume = consume;
+	sink->layers = info->layers;
+	sink->heads = info->heads;
+	if (!size_mul(info->batch, info->layers, &heads) || !size_mul(heads, info->heads, &heads))
+		return attn_fail_memory(err);
+	sink->slots = array_alloc(heads, sizeof *sink->slots);
+	sink->positions = array_alloc(info->queries, sizeof *sink->positions);
+	if (!sink->slots || !sink->positions) {
+		grid_sink_release(sink);
+		return attn_fail_memory(err);
+	}
+	queries = number_selected(selection->queries, info->queries, sink->positions);
+	status = queries > 0 ? select_keys(sink, info, options->keys, &keys, err)
+			     : attn_fail(err, ATTN_USAGE, "no query is selected, nothing to draw");
+	if (status == ATTN_OK)
+		status = make_grids(sink, info, selection, queries, keys, options, err);
+	if (status != ATTN_OK)
+		grid_sink_release(sink);
+	return status;
+}
+
+void grid_sink_release(struct grid_sink *sink)
+{
+	for (size_t i = 0; i < sink->grid_count; i++) {
+		free(sink->grids[i].values);
+		free(sink->grids[i].masked);
+	}
+	free(sink->grids);
+	free(sink->slots);
+	free(sink->positions);
+	free(sink->key_at);
+	memset(sink, 0, sizeof *sink);
+}
