@@ -9,10 +9,6 @@
 
 #include <stddef.h>
 
-enum {
-	COLORMAP_ENTRIES = 256
-};
-
 struct rgb {
 	unsigned char r, g, b; /* sRGB */
 };
@@ -33,16 +29,19 @@ const char *colormap_summary(size_t i);
 /* All names, as a message lists them: "ink, greys, viridis, ...". */
 const char *colormap_names(void);
 
-/* Fill table[COLORMAP_ENTRIES]: entry 0 is a weight of 0, the last the top of
- * the scale.  NULL stands for the default map. */
-void colormap_fill(const struct colormap *map, struct rgb *table);
+/* Fill table[entries] (at least 2): entry 0 is a weight of 0, the last the top
+ * of the scale.  NULL stands for the default map. */
+void colormap_fill(const struct colormap *map, struct rgb *table, size_t entries);
 
-/* The entry of a table for a share of the scale; beyond [0, 1] the ends, and
- * NaN is 0. */
-size_t colormap_entry(double share);
+/* The entry of such a table for a share of the scale; beyond [0, 1] the ends,
+ * and NaN is 0. */
+size_t colormap_entry(double share, size_t entries);
 
-/* The grey of masked cells over a map: not a colour of the map's lower end. */
-struct rgb colormap_masked(const struct colormap *map);
+/* Masked cells, under every map: a light grey, and thin diagonal lines in a
+ * darker one, so that they cannot be taken for a weight even where the map
+ * itself is grey. */
+struct rgb colour_masked(void);
+struct rgb colour_masked_line(void);
 
 /* Black or white, whichever reads better on `background`: the WCAG 2 contrast
  * is then at least 4.5. */

@@ -45,10 +45,12 @@ struct heatmap_panel {
 struct heatmap_figure {
 	const struct heatmap_panel *panels; /* all of one shape */
 	size_t panel_count;
+	size_t panel_columns; /* panels side by side; 0: automatic (layers as rows: the number of heads) */
 	const struct string_list *query_labels; /* `queries` UTF-8 strings, as shown; NULL: numbers */
 	const struct string_list *key_labels;   /* `keys` strings; a reduced grid uses every n-th */
 	const char *title;                      /* "layer 1, head 3"; NULL: none */
 	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key" */
+	const char *value_title;                /* of the colour bar; NULL: "weight" */
 	const char *note;                       /* one more line under the picture; NULL: none */
 	struct heatmap_options options;
 };

@@ -1,0 +1,294 @@
+#include "draw/heatmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw/heatmap_internal.h"
+
+enum {
+	SINGLE_CELLS = 2048,  /* a side of one heatmap, when nobody asks */
+	GRID_PIXELS = 1800,   /* a side of a grid of panels, at 96 dpi */
+	LEAST_PANEL = 16,     /* cells a side that a small panel still has */
+	RESERVED = 260,       /* pixels for labels, bar and margins, at 96 dpi */
+	PANEL_GAP = 20,       /* pixels between panels, at 96 dpi */
+	NUMBERS_CELL = 26,    /* pixels a cell from which numbers are drawn unasked, at 96 dpi */
+	NUMBERS_CELLS = 1000, /* and at most so many in a figure */
+	MOST_NUMBERS = 250000 /* asked for: what a picture can hold */
+};
+
+struct heatmap_painter {
+	struct text_engine *text;
+};
+
+enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err)
+{
+	enum attn_status status;
+
+	*painter = calloc(1, sizeof **painter);
+	if (!*painter)
+		return attn_fail_memory(err);
+	status = text_engine_new(&(*painter)->text, err);
+	if (status != ATTN_OK) {
+		free(*painter);
+		*painter = NULL;
+	}
+	return status;
+}
+
+void heatmap_painter_free(struct heatmap_painter *painter)
+{
+	if (!painter)
+		return;
+	text_engine_free(painter->text);
+	free(painter);
+}
+
+const char *heatmap_missing_glyphs(const struct heatmap_painter *painter)
+{
+	return text_missing_glyphs(painter->text);
+}
+
+static double scale_of(const struct heatmap_options *options)
+{
+	return (options->dpi > 0.0 ? options->dpi : 96.0) / 96.0;
+}
+
+static enum attn_status check_options(const struct heatmap_options *options, struct attn_error *err)
+{
+	if (options->dpi != 0.0 && !(options->dpi >= 24.0 && options->dpi <= 2400.0))
+		return attn_fail(err, ATTN_USAGE, "--dpi %g is out of range, expected 24 to 2400",
+				 options->dpi);
+	if (options->cell > IMAGE_MAX_SIDE)
+		return attn_fail(err, ATTN_USAGE, "--cell %zu is too large, expected at most %d pixels",
+				 options->cell, IMAGE_MAX_SIDE);
+	if ((double)options->size * scale_of(options) > IMAGE_MAX_SIDE)
+		return attn_fail(
+		    err, ATTN_USAGE, "--size %zu at %g dpi is too large, expected at most %d pixels",
+		    options->size, 96.0 * scale_of(options), (int)(IMAGE_MAX_SIDE / scale_of(options)));
+	if (!(options->scale_max >= 0.0) || options->scale_max > 1e30)
+		return attn_fail(err, ATTN_USAGE,
+				 "the top of the colour scale is %g, expected a number above 0",
+				 options->scale_max);
+	return ATTN_OK;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Cells that one side of a panel may have, where `across` panels stand side by
+ * side. */
+static size_t side_limit(const struct heatmap_options *options, size_t panels, size_t across)
+{
+	double scale = scale_of(options);
+	double cell = options->cell ? (double)options->cell : 1.0;
+	double pixels, size = (double)options->size * scale;
+
+	if (options->size) {
+		pixels = size - RESERVED * scale;
+		pixels = pixels > 0.4 * size ? pixels : 0.4 * size;
+		pixels -= (double)(across - 1) * PANEL_GAP * scale;
+		pixels /= (double)across * cell;
+		return pixels > 1.0 ? (size_t)pixels : 1;
+	}
+	if (options->cell)
+		return (size_t)-1; /* as large as it gets: see check_cell */
+	if (panels == 1)
+		return SINGLE_CELLS;
+	return larger(GRID_PIXELS / across, LEAST_PANEL);
+}
+
+/* With --cell alone nothing is reduced: refuse what cannot be a picture. */
+static enum attn_status check_cell(size_t rows, size_t cols, size_t down, size_t across,
+				   const struct heatmap_options *options, struct attn_error *err)
+{
+	size_t longer = larger(rows, cols), most;
+
+	if (!options->cell || options->size)
+		return ATTN_OK;
+	most = IMAGE_MAX_SIDE / larger(down, across);
+	if (longer <= most / options->cell)
+		return ATTN_OK;
+	if (longer > most)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "%zu cells of --cell %zu make a picture wider than %d pixels: leave --cell out, "
+		    "and several weights share a cell",
+		    longer * (rows > cols ? down : across), options->cell, IMAGE_MAX_SIDE);
+	return attn_fail(
+	    err, ATTN_USAGE,
+	    "%zu cells of --cell %zu make a picture wider than %d pixels: give --cell %zu or less",
+	    longer * (rows > cols ? down : across), options->cell, IMAGE_MAX_SIDE,
+	    larger(most * 9 / 10 / longer, 1));
+}
+
+enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
+				const struct heatmap_options *options, size_t *max_rows, size_t *max_cols,
+				struct attn_error *err)
+{
+	size_t rows = options->transpose ? keys : queries, cols = options->transpose ? queries : keys;
+	size_t across, down, limit_rows, limit_cols;
+	enum attn_status status = check_options(options, err);
+	double side;
+
+	if (status != ATTN_OK)
+		return status;
+	/* Panels as they will be: no longer than a side of the whole figure. */
+	side = (double)smaller(larger(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
+	across = layout_columns(panels, (double)smaller(cols, (size_t)side) + 0.1 * side,
+				(double)smaller(rows, (size_t)side) + 0.2 * side);
+	down = (panels + across - 1) / across;
+	status = check_cell(rows, cols, down, across, options, err);
+	if (status != ATTN_OK)
+		return status;
+	limit_rows = side_limit(options, panels, down);
+	limit_cols = side_limit(options, panels, across);
+	*max_rows = options->transpose ? limit_cols : limit_rows;
+	*max_cols = options->transpose ? limit_rows : limit_cols;
+	return ATTN_OK;
+}
+
+static bool all_numbers(const struct string_list *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		size_t length = strlen(list->items[i]);
+
+		if (length == 0 || length > 9 || strspn(list->items[i], "0123456789") != length)
+			return false;
+	}
+	return true;
+}
+
+/* The largest value drawn, and whether a cell is masked. */
+static void survey(struct drawing *d)
+{
+	for (size_t i = 0; i < d->figure->panel_count; i++) {
+		const struct grid *g = d->figure->panels[i].grid;
+
+		d->any_masked |= g->any_masked;
+		for (size_t k = 0; k < g->rows * g->cols; k++)
+			if ((double)g->values[k] > d->highest)
+				d->highest = (double)g->values[k];
+	}
+	d->top = d->figure->options.scale_max;
+	if (d->top == 0.0)
+		d->top = d->highest > 0.0 ? d->highest : 1.0;
+}
+
+static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
+			 const struct heatmap_figure *figure)
+{
+	const struct grid *g = figure->panels[0].grid;
+	bool transpose = figure->options.transpose;
+
+	memset(d, 0, sizeof *d);
+	d->figure = figure;
+	d->text = painter->text;
+	d->scale = scale_of(&figure->options);
+	d->rows = transpose ? g->cols : g->rows;
+	d->cols = transpose ? g->rows : g->cols;
+	d->row_factor = transpose ? g->col_factor : g->row_factor;
+	d->col_factor = transpose ? g->row_factor : g->col_factor;
+	d->row_labels = transpose ? figure->key_labels : figure->query_labels;
+	d->col_labels = transpose ? figure->query_labels : figure->key_labels;
+	d->row_numbers = all_numbers(d->row_labels);
+	d->col_numbers = all_numbers(d->col_labels);
+	survey(d);
+}
+
+static enum attn_status place(struct drawing *d, struct attn_error *err)
+{
+	const struct heatmap_options *options = &d->figure->options;
+	const struct layout_measure measure = {d, measure_label, measure_text};
+	struct layout_request request = {
+	    .rows = d->rows,
+	    .cols = d->cols,
+	    .panels = d->figure->panel_count,
+	    .panel_columns = d->figure->panel_columns,
+	    .scale = d->scale,
+	    .cell = options->cell,
+	    .size = (size_t)((double)options->size * d->scale + 0.5),
+	    .row_numbers = d->row_numbers,
+	    .col_numbers = d->col_numbers,
+	    .masked = d->any_masked,
+	};
+	size_t cells = d->rows * d->cols * d->figure->panel_count;
+	enum attn_status status;
+	int least_cell = 0;
+
+	if (options->numbers == HEATMAP_NUMBERS_ON) {
+		if (cells > MOST_NUMBERS)
+			return attn_fail(err, ATTN_USAGE, "numbers in %zu cells do not fit into a picture",
+					 cells);
+		number_font(d, 0, &least_cell);
+		request.least_cell = least_cell;
+	}
+	status = layout_make(&request, &measure, &d->layout, err);
+	if (status != ATTN_OK || options->numbers == HEATMAP_NUMBERS_OFF)
+		return status;
+	if (options->numbers == HEATMAP_NUMBERS_ON ||
+	    (cells <= NUMBERS_CELLS && d->layout.cell >= (int)(NUMBERS_CELL * d->scale)))
+		d->number_size = number_font(d, d->layout.cell, NULL);
+	if (options->numbers == HEATMAP_NUMBERS_ON && d->number_size == 0)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "numbers do not fit into cells of %d pixels: give --cell %d or more, or a larger --size",
+		    d->layout.cell, least_cell);
+	return ATTN_OK;
+}
+
+/* Refuse what would wrap or be no picture, naming the option to change. */
+static enum attn_status check_extent(const struct drawing *d, double width, double height,
+				     struct attn_error *err)
+{
+	const struct heatmap_options *options = &d->figure->options;
+
+	if (width <= IMAGE_MAX_SIDE && height <= IMAGE_MAX_SIDE && width * height * 3 <= IMAGE_MAX_BYTES)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE,
+			 "the picture would be %.0f x %.0f pixels (at most %d a side and %d MiB): %s", width,
+			 height, IMAGE_MAX_SIDE, IMAGE_MAX_BYTES / (1024 * 1024),
+			 options->cell  ? "give a smaller --cell"
+			 : d->scale > 1 ? "give a smaller --dpi"
+					: "give a --size");
+}
+
+enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
+			      struct image *out, struct attn_error *err)
+{
+	enum attn_status status;
+	struct drawing d;
+	double across, cell;
+
+	memset(out, 0, sizeof *out);
+	status = check_options(&figure->options, err);
+	if (status != ATTN_OK)
+		return status;
+	text_engine_trim(painter->text);
+	drawing_init(&d, painter, figure);
+	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
+	across = figure->panel_columns ? (double)figure->panel_columns : 1.0;
+	cell = figure->options.cell ? (double)figure->options.cell : 1.0;
+	status = check_extent(&d, (double)d.cols * cell * across, (double)d.rows * cell, err);
+	if (status == ATTN_OK)
+		status = place(&d, err);
+	if (status == ATTN_OK)
+		status = check_extent(&d, (double)d.layout.width, (double)d.layout.height, err);
+	if (status == ATTN_OK)
+		status = text_engine_status(painter->text, err);
+	if (status == ATTN_OK)
+		status = image_init(out, (size_t)d.layout.width, (size_t)d.layout.height, err);
+	if (status != ATTN_OK)
+		return status;
+	paint_figure(&d, out);
+	status = text_engine_status(painter->text, err);
+	if (status != ATTN_OK)
+		image_release(out);
+	return status;
+}

@@ -1,0 +1,389 @@
+#include "draw/layout.h"
+
+#include <string.h>
+
+#include "draw/layout_internal.h"
+
+/* What is known while one layout is tried. */
+struct attempt {
+	const struct layout_request *request;
+	const struct layout_measure *measure;
+	struct layout *out;
+	int label_limit;
+	int margin;
+	int over_left, over_right, over_top, over_bottom; /* of labels beyond the panels */
+	int panels_width, panels_height;
+	int right, bottom; /* of all that is placed so far */
+};
+
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int height_of(struct text_box box)
+{
+	return box.above + box.below;
+}
+
+static struct text_box ask(const struct attempt *a, enum layout_text which, int limit)
+{
+	return a->measure->text(a->measure->context, which, a->out, limit);
+}
+
+static void reach(struct attempt *a, int right, int bottom)
+{
+	a->right = larger(a->right, right);
+	a->bottom = larger(a->bottom, bottom);
+}
+
+/* How far labels stick out beyond the first and last cell's edges. */
+static void find_overhang(struct attempt *a)
+{
+	const struct layout *l = a->out;
+	int half = l->cell / 2;
+
+	a->over_left = a->over_right = a->over_top = a->over_bottom = 0;
+	if (l->row.labels != LAYOUT_NONE) {
+		a->over_top = larger(0, l->row.box.above - l->label_shift - half);
+		a->over_bottom = larger(0, l->row.box.below + l->label_shift - half);
+	}
+	if (l->col.labels == LAYOUT_LEVEL)
+		a->over_left = a->over_right = larger(0, (l->col.box.width + 1) / 2 - half);
+	if (l->col.labels == LAYOUT_TURNED) {
+		a->over_left = larger(0, l->col.box.above - l->label_shift - half);
+		a->over_right = larger(0, l->col.box.below + l->label_shift - half);
+	}
+}
+
+/* Panels' sizes and distances; returns the height of a panel title's block. */
+static int place_panels(struct attempt *a)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	struct text_box title;
+	int block = 0, gap_x, gap_y;
+
+	l->panel_width = (int)r->cols * l->cell;
+	l->panel_height = (int)r->rows * l->cell;
+	l->panel_title_limit = larger(l->panel_width + scaled(r, 6), scaled(r, 56));
+	title = r->panels > 1 ? ask(a, LAYOUT_PANEL_TITLE, l->panel_title_limit) : (struct text_box){0, 0, 0};
+	if (height_of(title) > 0) {
+		block = height_of(title) + scaled(r, 5) + l->line;
+		l->panel_title_above = title.below + scaled(r, 5) + l->line;
+	}
+	gap_x = larger(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
+	gap_x = larger(gap_x, title.width + scaled(r, 8) - l->panel_width);
+	gap_y = block + larger(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
+	l->pitch_x = l->panel_width + gap_x;
+	l->pitch_y = l->panel_height + gap_y;
+	a->panels_width = (l->panel_columns - 1) * l->pitch_x + l->panel_width;
+	a->panels_height = (l->panel_rows - 1) * l->pitch_y + l->panel_height;
+	return block;
+}
+
+/* The left edge: row title and row labels. */
+static void place_left(struct attempt *a)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	struct text_box title;
+	int x = a->margin;
+
+	l->row_title_limit = larger(a->panels_height + scaled(r, 60), scaled(r, 160));
+	title = ask(a, LAYOUT_ROW_TITLE, l->row_title_limit);
+	if (height_of(title) > 0) {
+		l->row_title = (struct rect){x, 0, height_of(title), title.width};
+		x += height_of(title) + scaled(r, 8);
+	}
+	if (l->row.labels != LAYOUT_NONE) {
+		l->row_label_right = -(l->line + scaled(r, 5));
+		x += l->row.box.width - l->row_label_right;
+	} else {
+		x += l->line;
+	}
+	l->first_x = larger(x, a->margin + a->over_left);
+}
+
+/* The upper edge: title and panel titles.  `width` is what the rest takes. */
+static void place_top(struct attempt *a, int block, int width)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	struct text_box title;
+	int y = a->margin, limit = larger(width, scaled(r, 260));
+	int row_title_over = larger(0, (l->row_title.height - a->panels_height + 1) / 2);
+
+	if (r->size)
+		limit = smaller(limit, (int)r->size - 2 * a->margin);
+	l->title_limit = larger(limit, 1);
+	title = ask(a, LAYOUT_TITLE, l->title_limit);
+	if (height_of(title) > 0) {
+		l->title = (struct rect){0, y, title.width, height_of(title)};
+		y += height_of(title) + scaled(r, r->panels > 1 ? 12 : 10);
+	}
+	l->first_y = y + larger(block + l->line, larger(a->over_top, row_title_over));
+	l->row_title.y = l->first_y + (a->panels_height - l->row_title.height) / 2;
+}
+
+/* The lower edge: column labels and column title. */
+static void place_bottom(struct attempt *a)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	int bottom = l->first_y + a->panels_height;
+	struct text_box title;
+
+	l->col_title_limit = larger(a->panels_width + scaled(r, 60), scaled(r, 160));
+	title = ask(a, LAYOUT_COL_TITLE, l->col_title_limit);
+
+	reach(a, l->first_x + a->panels_width + a->over_right + l->line, bottom + a->over_bottom + l->line);
+	reach(a, 0, l->row_title.y + l->row_title.height);
+	l->col_label_top = l->line + scaled(r, 5);
+	if (l->col.labels != LAYOUT_NONE)
+		reach(a, 0,
+		      bottom + l->col_label_top +
+			  (l->col.labels == LAYOUT_LEVEL ? height_of(l->col.box) : l->col.box.width));
+	if (height_of(title) > 0) {
+		int x = l->first_x + (a->panels_width - title.width) / 2;
+
+		l->col_title = (struct rect){larger(x, a->margin), a->bottom + scaled(r, 8), title.width,
+					     height_of(title)};
+		reach(a, l->col_title.x + title.width, l->col_title.y + height_of(title));
+	}
+}
+
+/* The colour bar right of the panels, the masked legend under it. */
+static void place_upright_bar(struct attempt *a)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick;
+	int length = smaller(a->panels_height, scaled(r, 420)), legend = scaled(r, 14) + scaled(r, 12);
+	int x = l->first_x + a->panels_width + a->over_right + l->line + scaled(r, 18);
+
+	if (r->masked && length + legend > a->panels_height)
+		length = a->panels_height - legend;
+	tick = ask(a, LAYOUT_BAR_TICK, length);
+	l->bar = (struct rect){x, l->first_y, scaled(r, 14), length};
+	x += l->bar.width + l->line + scaled(r, 4) + scaled(r, 4) + tick.width;
+	reach(a, x, 0);
+	if (height_of(title) > 0) {
+		l->bar_title = (struct rect){x + scaled(r, 8), l->first_y + (length - title.width) / 2,
+					     height_of(title), title.width};
+		reach(a, l->bar_title.x + l->bar_title.width, 0);
+	}
+	if (r->masked) {
+		struct text_box text = ask(a, LAYOUT_MASKED, 0);
+		struct rect *swatch = &l->masked_swatch;
+
+		*swatch = (struct rect){l->bar.x, l->first_y + length + scaled(r, 12), scaled(r, 14),
+					scaled(r, 14)};
+		l->masked_text = (struct rect){swatch->x + swatch->width + l->line + scaled(r, 6),
+					       swatch->y + (swatch->height - height_of(text)) / 2, text.width,
+					       height_of(text)};
+		reach(a, l->masked_text.x + text.width, 0);
+	}
+}
+
+/* The colour bar in a row under the column title: title, bar, legend. */
+static void place_level_bar(struct attempt *a)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick, text = {0, 0, 0};
+	int length = smaller(larger(a->panels_width, scaled(r, 150)), scaled(r, 320));
+	int y = a->bottom + scaled(r, 16), x, total, height = scaled(r, 12);
+
+	if (r->size)
+		length = smaller(length, larger((int)r->size / 2, 1));
+	tick = ask(a, LAYOUT_BAR_TICK, length);
+	if (r->masked)
+		text = ask(a, LAYOUT_MASKED, 0);
+	total = title.width + scaled(r, 8) + tick.width / 2 + length;
+	total += larger((tick.width + 1) / 2, r->masked ? scaled(r, 34) + height + l->line + text.width : 0);
+	x = larger(a->margin, l->first_x + (a->panels_width - total) / 2);
+	l->bar_title = (struct rect){x, larger(a->bottom, y + (height - height_of(title)) / 2), title.width,
+				     height_of(title)};
+	x += title.width + scaled(r, 8) + tick.width / 2;
+	l->bar = (struct rect){x, y, length, height};
+	reach(a, x + length + (tick.width + 1) / 2,
+	      y + height + l->line + scaled(r, 4) + scaled(r, 3) + height_of(tick));
+	if (r->masked) {
+		x += length + larger(scaled(r, 20), (tick.width + 1) / 2 + scaled(r, 6));
+		l->masked_swatch = (struct rect){x, y, height, height};
+		x += height + l->line + scaled(r, 6);
+		l->masked_text = (struct rect){x, larger(a->bottom, y + (height - height_of(text)) / 2),
+					       text.width, height_of(text)};
+		reach(a, x + text.width, l->masked_text.y + height_of(text));
+	}
+	reach(a, 0, l->bar_title.y + l->bar_title.height);
+}
+
+/* Move all but the notes. */
+static void move(struct layout *l, int dx, int dy)
+{
+	struct rect *rects[] = {&l->bar,       &l->bar_title, &l->masked_swatch, &l->masked_text,
+				&l->row_title, &l->col_title, &l->title};
+
+	l->first_x += dx;
+	l->first_y += dy;
+	for (size_t i = 0; i < sizeof rects / sizeof rects[0]; i++) {
+		rects[i]->x += dx;
+		rects[i]->y += dy;
+	}
+}
+
+/* Title and notes, whose lines break where the picture ends, then the edges. */
+static void place_ends(struct attempt *a)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	int limit = larger(a->right - a->margin, scaled(r, 300)), shift;
+	struct text_box notes;
+
+	if (r->size)
+		limit = smaller(limit, (int)r->size - 2 * a->margin);
+	l->notes_limit = larger(limit, 1);
+	notes = ask(a, LAYOUT_NOTES, l->notes_limit);
+	if (height_of(notes) > 0) {
+		l->notes = (struct rect){a->margin, a->bottom + scaled(r, 12), notes.width, height_of(notes)};
+		a->bottom = l->notes.y + l->notes.height;
+	}
+	/* What is narrower than the title or the notes stands in the middle. */
+	shift = larger(larger(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
+	l->title.x = larger(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
+	move(l, shift, 0);
+	a->right = larger(a->right + shift, larger(l->title.x + l->title.width, l->notes.x + l->notes.width));
+	l->width = a->right + a->margin;
+	l->height = a->bottom + a->margin;
+}
+
+/* Bring the longer side to exactly `size` by even margins. */
+static void pad(struct layout *l, int size)
+{
+	int dx = 0, dy = 0;
+
+	if (l->width >= l->height) {
+		dx = (size - l->width) / 2;
+		l->width = size;
+	} else {
+		dy = (size - l->height) / 2;
+		l->height = size;
+	}
+	move(l, dx, dy);
+	l->notes.x += dx;
+	l->notes.y += dy;
+}
+
+/* Thumbnails have no room for labels. */
+static bool too_small_for_labels(const struct layout_request *r, int cell)
+{
+	return r->panels > 1 && ((int)r->cols * cell < scaled(r, 72) || (int)r->rows * cell < scaled(r, 40));
+}
+
+static void try_layout(const struct layout_request *request, const struct layout_measure *measure,
+		       int columns, int cell, int label_limit, struct layout *out)
+{
+	struct attempt a = {.request = request, .measure = measure, .out = out, .label_limit = label_limit};
+	int block;
+
+	memset(out, 0, sizeof *out);
+	a.margin = scaled(request, 14);
+	out->cell = cell;
+	out->line = scaled(request, 1);
+	out->text_size = scaled(request, 12);
+	out->small_size = scaled(request, 11);
+	out->title_size = scaled(request, 14);
+	out->bar_title_limit = scaled(request, 160);
+	out->panel_columns = columns;
+	out->panel_rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
+	plan_labels(request, measure, cell, too_small_for_labels(request, cell) ? 0 : label_limit, out);
+	find_overhang(&a);
+	block = place_panels(&a);
+	out->bar_upright = a.panels_height >= scaled(request, request->masked ? 130 : 110);
+	place_left(&a);
+	place_top(&a, block, out->first_x + a.panels_width - a.margin);
+	place_bottom(&a);
+	if (out->bar_upright)
+		place_upright_bar(&a);
+	else
+		place_level_bar(&a);
+	place_ends(&a);
+}
+
+/* The largest cells, and the widest labels, that keep the longer side to
+ * request->size; false when there are none. */
+static bool fit_size(const struct layout_request *request, const struct layout_measure *measure, int columns,
+		     int label_limit, struct layout *out)
+{
+	int size = (int)request->size, best_cell = 0;
+	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
+	int cells = larger((int)request->cols * columns, (int)request->rows * rows);
+
+	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
+		int cell = request->cell ? (int)request->cell : size / cells;
+		struct layout tried;
+
+		while (cell > 0) {
+			int longer, next;
+
+			try_layout(request, measure, columns, cell, limit, &tried);
+			longer = larger(tried.width, tried.height);
+			if (longer <= size)
+				break;
+			next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
+			cell = smaller(next, cell - 1);
+		}
+		if (cell > best_cell) {
+			best_cell = cell;
+			*out = tried;
+		}
+		/* Good enough when the cells have their share of the picture. */
+		if (limit == 0 || best_cell * cells * 10 >= size * 4 || (request->cell && best_cell > 0))
+			break;
+	}
+	if (best_cell > 0)
+		pad(out, size);
+	return best_cell > 0;
+}
+
+enum attn_status layout_make(const struct layout_request *request, const struct layout_measure *measure,
+			     struct layout *out, struct attn_error *err)
+{
+	size_t columns = request->panel_columns;
+	int label_limit = scaled(request, request->panels > 1 ? 100 : 160), cell;
+	double side = (double)larger((int)request->rows, (int)request->cols);
+	size_t wide, tall;
+
+	if (columns == 0)
+		columns = layout_columns(request->panels, (double)request->cols + 0.1 * side,
+					 (double)request->rows + 0.2 * side);
+	if (columns > request->panels)
+		columns = request->panels;
+	if (request->size) {
+		if (fit_size(request, measure, (int)columns, label_limit, out))
+			return ATTN_OK;
+		return attn_fail(err, ATTN_USAGE,
+				 "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: "
+				 "give a larger --size%s",
+				 request->panels, request->panels == 1 ? "" : "s", request->rows,
+				 request->cols, request->panels == 1 ? "es" : "", request->size,
+				 request->cell ? " or a smaller --cell" : "");
+	}
+	wide = request->cols * columns;
+	tall = request->rows * ((request->panels + columns - 1) / columns);
+	cell = (int)request->cell;
+	if (cell == 0) {
+		cell = layout_auto_cell(wide > tall ? wide : tall, wide > tall ? tall : wide, request->panels,
+					request->scale);
+		cell = widen_for_labels(request, measure, larger(cell, request->least_cell), label_limit);
+	}
+	try_layout(request, measure, (int)columns, cell, label_limit, out);
+	return ATTN_OK;
+}

@@ -1,0 +1,25 @@
+/* Shared by layout.c and layout_plan.c. */
+#ifndef ATTN_DRAW_LAYOUT_INTERNAL_H
+#define ATTN_DRAW_LAYOUT_INTERNAL_H
+
+#include "draw/layout.h"
+
+/* A length given at 96 dpi, in pixels: at least 1. */
+static inline int scaled(const struct layout_request *request, int length)
+{
+	int pixels = (int)((double)length * request->scale + 0.5);
+
+	return pixels > 0 ? pixels : 1;
+}
+
+/* Choose which labels are shown beside cells of `cell` pixels, in which font,
+ * and which way round: out->row, out->col and out->label_shift.  Labels are
+ * shortened to `limit`; none are shown when it is 0. */
+void plan_labels(const struct layout_request *request, const struct layout_measure *m, int cell, int limit,
+		 struct layout *out);
+
+/* Widen automatic cells a little where this keeps column labels level. */
+int widen_for_labels(const struct layout_request *request, const struct layout_measure *m, int cell,
+		     int limit);
+
+#endif
