@@ -1,246 +1,18 @@
-/* npy, NumPy's format for one array: a magic, a version, the length of a header,
- * the header (a Python dict literal), the elements.
+/* npy, NumPy's format for one array.
  *
- * The header is read by a parser for just the three keys that NumPy writes, not
- * by one for Python.  Arrays of numbers and booleans are read; strings, objects,
- * complex numbers and structures are not.
+ * Arrays of numbers and booleans become tensors, lists of strings (dtype U or S,
+ * as NumPy saves tokens) texts.  Objects, complex numbers and structures are not
+ * read.
  */
-#include "io/npy_internal.h"
-
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/bytes_internal.h"
 #include "io/formats.h"
+#include "io/npy_internal.h"
+#include "util/buffer.h"
 #include "util/checked.h"
-
-#define SUPPORTED                                                                                            \
-	"float16, bfloat16, float32, float64, int8 to int64, uint8 to uint64 or bool ('<f4' and the like)"
-
-struct header {
-	enum dtype dtype;
-	bool swap;    /* the elements are not in this machine's byte order */
-	bool fortran; /* first index fastest */
-	int rank;
-	size_t shape[TENSOR_MAX_RANK];
-	bool has_descr, has_order, has_shape;
-};
-
-struct parser {
-	const unsigned char *data; /* the whole file, for positions */
-	size_t at, end;
-	struct attn_error *err;
-};
-
-static enum attn_status malformed(struct parser *p, const char *expected)
-{
-	return attn_fail(p->err, ATTN_BAD_INPUT, "npy header is malformed at byte %zu, expected %s", p->at,
-			 expected);
-}
-
-static void skip_space(struct parser *p)
-{
-	while (p->at < p->end && p->data[p->at] && strchr(" \t\r\n\f", p->data[p->at]))
-		p->at++;
-}
-
-/* Skip white space and then `c`, if it is there. */
-static bool accept(struct parser *p, char c)
-{
-	skip_space(p);
-	if (p->at == p->end || p->data[p->at] != (unsigned char)c)
-		return false;
-	p->at++;
-	return true;
-}
-
-static bool accept_word(struct parser *p, const char *word)
-{
-	size_t length = strlen(word);
-	skip_space(p);
-	if (p->end - p->at < length || memcmp(p->data + p->at, word, length) != 0)
-		return false;
-	p->at += length;
-	return true;
-}
-
-/* A quoted string of at most size - 1 printable characters.  NumPy's own need no
- * escapes. */
-static bool accept_string(struct parser *p, char *text, size_t size)
-{
-	skip_space(p);
-	if (p->at == p->end || (p->data[p->at] != '\'' && p->data[p->at] != '"'))
-		return false;
-	unsigned char quote = p->data[p->at];
-	size_t length = 0;
-	for (size_t i = p->at + 1; i < p->end; i++) {
-		unsigned char c = p->data[i];
-		if (c == quote) {
-			text[length] = '\0';
-			p->at = i + 1;
-			return true;
-		}
-		if (c < ' ' || c > '~' || c == '\\' || length + 1 == size)
-			return false;
-		text[length++] = (char)c;
-	}
-	return false;
-}
-
-static enum attn_status parse_descr(struct parser *p, struct header *h)
-{
-	static const struct {
-		const char *name;
-		enum dtype dtype;
-	} types[] = {
-	    {"f8", DTYPE_F64},
-	    {"f4", DTYPE_F32},
-	    {"f2", DTYPE_F16},
-	    {"i8", DTYPE_I64},
-	    {"i4", DTYPE_I32},
-	    {"i2", DTYPE_I16},
-	    {"i1", DTYPE_I8},
-	    {"u8", DTYPE_U64},
-	    {"u4", DTYPE_U32},
-	    {"u2", DTYPE_U16},
-	    {"u1", DTYPE_U8},
-	    {"b1", DTYPE_BOOL},
-	    /* NumPy has no name for it: what ml_dtypes saves is two opaque bytes. */
-	    {"V2", DTYPE_BF16},
-	    {"bfloat16", DTYPE_BF16},
-	};
-	char text[32];
-	skip_space(p);
-	if (p->at < p->end && (p->data[p->at] == '[' || p->data[p->at] == '('))
-		return attn_fail(p->err, ATTN_BAD_INPUT, "elements are structures, expected " SUPPORTED);
-	if (!accept_string(p, text, sizeof text))
-		return malformed(p, "a dtype in quotes");
-	bool has_order = text[0] && strchr("<>|=", text[0]);
-	h->swap = (text[0] == '<' && HOST_IS_BIG_ENDIAN) || (text[0] == '>' && !HOST_IS_BIG_ENDIAN);
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-		if (strcmp(text + has_order, types[i].name) == 0) {
-			h->dtype = types[i].dtype;
-			return ATTN_OK;
-		}
-	}
-	const char *kind = text[has_order] == 'U' || text[has_order] == 'S' ? " (strings)"
-			   : text[has_order] == 'O'                         ? " (Python objects)"
-			   : text[has_order] == 'c'                         ? " (complex numbers)"
-									    : "";
-	return attn_fail(p->err, ATTN_BAD_INPUT, "elements have dtype '%s'%s, expected " SUPPORTED, text,
-			 kind);
-}
-
-static enum attn_status parse_shape(struct parser *p, struct header *h)
-{
-	if (!accept(p, '('))
-		return malformed(p, "a shape in parentheses");
-	bool comma = false;
-	int rank = 0;
-	while (!accept(p, ')')) {
-		if (rank > 0 && !comma)
-			return malformed(p, "',' or ')' in the shape");
-		skip_space(p);
-		size_t start = p->at, value = 0;
-		for (; p->at < p->end && p->data[p->at] >= '0' && p->data[p->at] <= '9'; p->at++)
-			if (!size_mul(value, 10, &value) ||
-			    !size_add(value, (size_t)(p->data[p->at] - '0'), &value))
-				return attn_fail(p->err, ATTN_BAD_INPUT,
-						 "a dimension of the shape is beyond what memory can hold");
-		if (p->at == start)
-			return malformed(p, "a whole number in the shape");
-		if (p->at < p->end && p->data[p->at] == 'L')
-			p->at++; /* Python 2 wrote its long integers so */
-		if (rank == TENSOR_MAX_RANK)
-			return attn_fail(p->err, ATTN_BAD_INPUT,
-					 "the array has more than %d dimensions, expected at most %d",
-					 TENSOR_MAX_RANK, TENSOR_MAX_RANK);
-		h->shape[rank++] = value;
-		comma = accept(p, ',');
-	}
-	if (rank == 1 && !comma)
-		return malformed(p, "',' after the only number of the shape");
-	h->rank = rank;
-	return ATTN_OK;
-}
-
-static enum attn_status parse_order(struct parser *p, struct header *h)
-{
-	h->fortran = accept_word(p, "True");
-	if (!h->fortran && !accept_word(p, "False"))
-		return malformed(p, "True or False");
-	return ATTN_OK;
-}
-
-static enum attn_status parse_entry(struct parser *p, struct header *h)
-{
-	static const char expected[] = "'descr', 'fortran_order' and 'shape', each once";
-	char key[32];
-	size_t start = p->at;
-	if (!accept_string(p, key, sizeof key))
-		return malformed(p, "a key in quotes or '}'");
-	bool *seen = strcmp(key, "descr") == 0           ? &h->has_descr
-		     : strcmp(key, "fortran_order") == 0 ? &h->has_order
-		     : strcmp(key, "shape") == 0         ? &h->has_shape
-							 : NULL;
-	if (!seen || *seen) {
-		p->at = start;
-		return malformed(p, expected);
-	}
-	*seen = true;
-	if (!accept(p, ':'))
-		return malformed(p, "':'");
-	if (seen == &h->has_descr)
-		return parse_descr(p, h);
-	return seen == &h->has_shape ? parse_shape(p, h) : parse_order(p, h);
-}
-
-/* {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } and white space. */
-static enum attn_status parse_dict(struct parser *p, struct header *h)
-{
-	if (!accept(p, '{'))
-		return malformed(p, "'{'");
-	bool comma = true;
-	while (!accept(p, '}')) {
-		if (!comma)
-			return malformed(p, "',' or '}'");
-		enum attn_status status = parse_entry(p, h);
-		if (status != ATTN_OK)
-			return status;
-		comma = accept(p, ',');
-	}
-	skip_space(p);
-	if (p->at != p->end)
-		return malformed(p, "white space to its end");
-	if (!h->has_descr || !h->has_order || !h->has_shape)
-		return malformed(p, "'descr', 'fortran_order' and 'shape'");
-	return ATTN_OK;
-}
-
-/* Read magic, version, length and header; *body is where the elements start. */
-static enum attn_status parse_header(const unsigned char *data, size_t length, struct header *h, size_t *body,
-				     struct attn_error *err)
-{
-	if (length < 10 || memcmp(data, "\x93NUMPY", 6) != 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "not an npy array: %zu bytes that do not start as one",
-				 length);
-	unsigned major = data[6], minor = data[7];
-	if (major < 1 || major > 3 || minor != 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "npy version is %u.%u, expected 1.0, 2.0 or 3.0", major,
-				 minor);
-	size_t start = major == 1 ? 10 : 12;
-	if (length < start)
-		return attn_fail(err, ATTN_BAD_INPUT, "file is %zu bytes, too short for an npy header",
-				 length);
-	size_t header_length = major == 1 ? read_le16(data + 8) : read_le32(data + 8);
-	if (header_length > length - start)
-		return attn_fail(err, ATTN_BAD_INPUT, "npy header is %zu bytes, but only %zu are left",
-				 header_length, length - start);
-	*body = start + header_length;
-	struct parser p = {data, start, *body, err};
-	return parse_dict(&p, h);
-}
+#include "util/utf8.h"
 
 static void copy_element(unsigned char *to, const unsigned char *from, size_t size, bool swap)
 {
@@ -266,7 +38,8 @@ static void copy_element(unsigned char *to, const unsigned char *from, size_t si
 
 /* Transpose all axes: first index fastest becomes last index fastest.  Tiles over
  * the first and the last axis keep both sides in the cache. */
-static void copy_fortran(unsigned char *to, const unsigned char *from, const struct header *h, size_t size)
+static void copy_fortran(unsigned char *to, const unsigned char *from, const struct npy_header *h,
+			 size_t size)
 {
 	enum {
 		TILE = 32
@@ -293,7 +66,7 @@ static void copy_fortran(unsigned char *to, const unsigned char *from, const str
 	}
 }
 
-static enum attn_status convert(struct tensor *t, const unsigned char *from, const struct header *h,
+static enum attn_status convert(struct tensor *t, const unsigned char *from, const struct npy_header *h,
 				struct attn_error *err)
 {
 	size_t size = dtype_size(h->dtype);
@@ -310,43 +83,120 @@ static enum attn_status convert(struct tensor *t, const unsigned char *from, con
 	return ATTN_OK;
 }
 
-enum attn_status npy_read(const unsigned char *data, size_t length, const char *name, const char *origin,
-			  struct tensor *t, struct attn_error *err)
+/* Whether the data has as many bytes as the header says. */
+static enum attn_status check_size(const struct npy_header *h, size_t found, struct attn_error *err)
 {
-	struct header h = {0};
-	size_t body = 0, expected = 1;
-	*t = (struct tensor){0};
-	enum attn_status status = parse_header(data, length, &h, &body, err);
-	if (status != ATTN_OK)
-		return status;
-
-	size_t found = length - body;
+	size_t expected = h->item ? h->item : dtype_size(h->dtype);
 	char shape[200];
-	tensor_shape_text(h.rank, h.shape, shape, sizeof shape);
-	bool fits = size_mul(expected, dtype_size(h.dtype), &expected);
-	for (int axis = 0; axis < h.rank; axis++)
-		fits = fits && size_mul(expected, h.shape[axis], &expected);
-	if (!fits)
-		return attn_fail(err, ATTN_BAD_INPUT, "shape %s has more elements than memory can hold",
-				 shape);
+	tensor_shape_text(h->rank, h->shape, shape, sizeof shape);
+	for (int axis = 0; axis < h->rank; axis++)
+		if (!size_mul(expected, h->shape[axis], &expected))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "shape %s has more elements than memory can hold", shape);
 	if (found != expected)
 		return attn_fail(err, ATTN_BAD_INPUT, "data is %zu bytes, expected %zu for %s of %s", found,
-				 expected, shape, dtype_name(h.dtype));
-	status = tensor_init(t, name, origin, h.dtype, h.rank, h.shape, err);
+				 expected, shape, h->item ? "strings" : dtype_name(h->dtype));
+	return ATTN_OK;
+}
+
+static enum attn_status add_tensor(const unsigned char *data, const struct npy_header *h,
+				   unsigned char **owned, const char *name, const char *origin,
+				   struct bundle *out, struct attn_error *err)
+{
+	struct tensor t;
+	enum attn_status status = tensor_init(&t, name, origin, h->dtype, h->rank, h->shape, err);
 	if (status != ATTN_OK)
 		return status;
-	t->data = data + body;
-	if (t->count > 0 && (h.swap || (h.fortran && h.rank > 1)))
-		status = convert(t, data + body, &h, err);
-	if (status != ATTN_OK)
-		tensor_release(t);
+	if (t.count > 0 && (h->swap || (h->fortran && h->rank > 1))) {
+		status = convert(&t, data, h, err);
+		if (status != ATTN_OK) {
+			tensor_release(&t);
+			return status;
+		}
+	} else {
+		t.data = data;
+		t.owned = *owned;
+		*owned = NULL;
+	}
+	return bundle_add_tensor(out, &t, err);
+}
+
+/* Append the string in at[h->item], which zeros fill up to its end.  False when
+ * it is no text: not Unicode, or with a zero inside. */
+static bool decode_string(const unsigned char *at, const struct npy_header *h, struct buffer *text)
+{
+	size_t width = h->wide ? UCS4_SIZE : 1;
+	bool ended = false;
+	for (size_t i = 0; i < h->item; i += width) {
+		uint32_t code = at[i];
+		char utf8[4];
+		if (h->wide) {
+			code = read_le32(at + i);
+			if (h->swap != HOST_IS_BIG_ENDIAN)
+				code = __builtin_bswap32(code);
+		}
+		if (code > 0x10ffff || (code != 0 && ended))
+			return false;
+		ended = code == 0;
+		if (ended)
+			continue;
+		if (h->wide)
+			buffer_add(text, utf8, utf8_encode(code, utf8));
+		else
+			buffer_add_char(text, (char)code);
+	}
+	return text->failed || utf8_valid(text->data ? text->data : "", text->length);
+}
+
+static enum attn_status read_strings(const unsigned char *data, const struct npy_header *h,
+				     struct string_list *list, struct attn_error *err)
+{
+	struct buffer text = BUFFER_INIT;
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < h->shape[0] && status == ATTN_OK; i++) {
+		buffer_clear(&text);
+		if (!decode_string(data + i * h->item, h, &text))
+			status = attn_fail(err, ATTN_BAD_INPUT, "string %zu is not Unicode text", i);
+		else if (text.failed || !string_list_add(list, text.data ? text.data : ""))
+			status = attn_fail_memory(err);
+	}
+	buffer_release(&text);
+	return status;
+}
+
+static enum attn_status add_strings(const unsigned char *data, const struct npy_header *h, const char *name,
+				    const char *origin, struct bundle *out, struct attn_error *err)
+{
+	struct string_list list = {0};
+	char shape[200];
+	if (h->rank != 1 || h->shape[0] == 0)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "strings have the shape %s, expected one dimension, not empty",
+				 tensor_shape_text(h->rank, h->shape, shape, sizeof shape));
+	enum attn_status status = read_strings(data, h, &list, err);
+	if (status == ATTN_OK)
+		return bundle_add_text(out, name, origin, &list, err);
+	string_list_release(&list);
+	return status;
+}
+
+enum attn_status npy_add(const unsigned char *data, size_t length, unsigned char *owned, const char *name,
+			 const char *origin, struct bundle *out, struct attn_error *err)
+{
+	struct npy_header h;
+	enum attn_status status = npy_header_parse(data, length, &h, err);
+	if (status == ATTN_OK)
+		status = check_size(&h, length - h.body, err);
+	if (status == ATTN_OK && h.item)
+		status = add_strings(data + h.body, &h, name, origin, out, err);
+	else if (status == ATTN_OK)
+		status = add_tensor(data + h.body, &h, &owned, name, origin, out, err);
+	free(owned);
 	return status;
 }
 
 enum attn_status npy_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			   struct attn_error *err)
 {
-	struct tensor t;
-	enum attn_status status = npy_read(data, length, "", origin, &t, err);
-	return status == ATTN_OK ? bundle_add_tensor(out, &t, err) : status;
+	return npy_add(data, length, NULL, "", origin, out, err);
 }

@@ -1,16 +1,37 @@
-/* The npy reader as the npz reader uses it. */
+/* The npy reader in its parts, as the npz reader uses it. */
 #ifndef ATTN_IO_NPY_INTERNAL_H
 #define ATTN_IO_NPY_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "core/bundle.h"
 #include "core/tensor.h"
 #include "util/error.h"
 
-/* Read one npy file from data[length] into *t, called `name`.  The tensor points
- * into `data` unless t->owned is set.  On failure *t is empty, and the message
- * does not say the name. */
-enum attn_status npy_read(const unsigned char *data, size_t length, const char *name, const char *origin,
-			  struct tensor *t, struct attn_error *err);
+enum {
+	UCS4_SIZE = 4 /* bytes a character of dtype U */
+};
+
+struct npy_header {
+	enum dtype dtype;
+	size_t item;  /* bytes of a string element; 0 where elements are of `dtype` */
+	bool wide;    /* its characters are UCS-4 (dtype U), else bytes (S) */
+	bool swap;    /* the elements are not in this machine's byte order */
+	bool fortran; /* first index fastest */
+	int rank;
+	size_t shape[TENSOR_MAX_RANK];
+	size_t body; /* offset of the elements; not beyond the end of the file */
+};
+
+enum attn_status npy_header_parse(const unsigned char *data, size_t length, struct npy_header *h,
+				  struct attn_error *err);
+
+/* Add what the npy file in data[length] holds to the bundle as a tensor or text
+ * called `name`.  `owned` is the heap memory that `data` lies in, which is taken
+ * over (also on failure), or NULL: then a tensor may point into `data`.  Messages
+ * do not say the name. */
+enum attn_status npy_add(const unsigned char *data, size_t length, unsigned char *owned, const char *name,
+			 const char *origin, struct bundle *out, struct attn_error *err);
 
 #endif

@@ -12,23 +12,18 @@
 #include "io/npy_internal.h"
 #include "io/zip_internal.h"
 
-static enum attn_status read_array(const struct zip_member *m, const unsigned char *data, const char *origin,
-				   struct tensor *t, struct attn_error *err)
+static enum attn_status add_array(const struct zip_member *m, const unsigned char *data, const char *origin,
+				  struct bundle *out, struct attn_error *err)
 {
-	size_t stem = strlen(m->name) - strlen(".npy");
 	const unsigned char *bytes;
 	unsigned char *owned;
-	char *name = strndup(m->name, stem);
+	char *name = strndup(m->name, strlen(m->name) - strlen(".npy"));
 	if (!name)
 		return attn_fail_memory(err);
 	enum attn_status status = zip_extract(m, data, &bytes, &owned, err);
 	if (status == ATTN_OK)
-		status = npy_read(bytes, m->size, name, origin, t, err);
+		status = npy_add(bytes, m->size, owned, name, origin, out, err);
 	free(name);
-	if (status == ATTN_OK && !t->owned)
-		t->owned = owned; /* the elements are in there */
-	else
-		free(owned);
 	return status;
 }
 
@@ -40,10 +35,7 @@ static enum attn_status add_member(const struct zip_member *m, const unsigned ch
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "archive holds '%.200s', expected only arrays, which end in '.npy'",
 				 m->name);
-	struct tensor t = {0};
-	enum attn_status status = read_array(m, data, origin, &t, err);
-	if (status == ATTN_OK)
-		return bundle_add_tensor(out, &t, err);
+	enum attn_status status = add_array(m, data, origin, out, err);
 	if (status == ATTN_BAD_INPUT) {
 		char prefix[200];
 		snprintf(prefix, sizeof prefix, "'%.190s'", m->name);

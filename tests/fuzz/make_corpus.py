@@ -55,6 +55,10 @@ def make_npy():
     put("npy/bool.npy", npy(np.array([[True, False], [False, True]])))
     put("npy/bfloat16-void.npy", raw_npy(header("'<V2'", shape="(3,)"), bytes.fromhex("803f00c00040")))
     put("npy/bfloat16-name.npy", raw_npy(header("'bfloat16'", shape="(3,)"), bytes.fromhex("803f00c00040")))
+    words = ["the", "▁it", "", "😀é"]
+    put("npy/strings-little.npy", npy(np.array(words, "<U3")))
+    put("npy/strings-big.npy", npy(np.array(words, ">U3")))
+    put("npy/strings-bytes.npy", npy(np.array([w.encode() for w in words])))
     for version in (1, 2, 3):
         put("npy/version%d.npy" % version, raw_npy(header(), body, (version, 0)))
     put("npy/other-order.npy",
@@ -82,8 +86,15 @@ def make_npy():
         "huge-number": raw_npy(header(shape="(99999999999999999999999,)"), b""),
         "wraps-zero": raw_npy(header(shape="(4294967296, 4294967296, 0)"), b""),
         "structure": npy(np.zeros(2, [("a", "<f4"), ("b", "<i4")])),
-        "strings": npy(np.array(["a", "bc"])),
-        "bytes": npy(np.array([b"a", b"bc"])),
+        "strings-2d": npy(np.array([["a", "bc"]])),
+        "strings-empty": raw_npy(header("'<U2'", shape="(0,)")),
+        "strings-nothing": raw_npy(header("'<U0'", shape="(1000000000000,)")),
+        "strings-wrap": raw_npy(header("'<U4611686018427387905'", shape="(1,)"), bytes(4)),
+        "strings-short": raw_npy(header("'<U2'", shape="(2,)"), bytes(15)),
+        "strings-code": raw_npy(header("'<U2'", shape="(1,)"), b"a\0\0\0\0\0\x11\0"),
+        "strings-surrogate": raw_npy(header("'<U1'", shape="(1,)"), b"\0\xd8\0\0"),
+        "strings-zero": raw_npy(header("'|S3'", shape="(2,)"), b"abca\0b"),
+        "bytes-latin1": raw_npy(header("'|S1'", shape="(1,)"), b"\xe9"),
         "objects": npy(np.array([None, {}], object)),
         "complex": npy(np.zeros(2, "<c8")),
         "date": npy(np.zeros(2, "<M8[s]")),
@@ -156,6 +167,8 @@ def make_npz():
     two = [("q.npy", a), ("k.npy", b)]
     stored, deflated = archive(two), archive(two, compression=zipfile.ZIP_DEFLATED)
     put("npz/stored.npz", stored)
+    put("npz/tokens.npz", archive([("embeddings.npy", a), ("tokens.npy", npy(np.array(["the", "cat"])))],
+                                  compression=zipfile.ZIP_DEFLATED))
     put("npz/deflated.npz", deflated)
     put("npz/zip64.npz", zip64_archive("q.npy", a))
     put("npz/zip64-all.npz", full_zip64("q.npy", a))

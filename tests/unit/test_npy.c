@@ -113,6 +113,29 @@ static void test_fortran(void **state)
 	expect_corpus("fortran-tall", DTYPE_U16, 2, (size_t[]){70, 37}, count);
 }
 
+static void test_strings(void **state)
+{
+	(void)state;
+	static const char *const files[] = {CORPUS "strings-little.npy", CORPUS "strings-big.npy",
+					    CORPUS "strings-bytes.npy"};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct bundle b;
+		struct bytes bytes = bytes_of_file(files[i]);
+		bundle_init(&b);
+		assert_int_equal(npy_parse(bytes.data, bytes.length, "x.npy", &b, NULL), ATTN_OK);
+		free(bytes.data);
+		assert_int_equal(b.tensor_count, 0);
+		assert_int_equal(b.text_count, 1);
+		const struct string_list *list = &bundle_text(&b, "")->list;
+		assert_int_equal(list->count, 4);
+		assert_string_equal(list->items[0], "the");
+		assert_string_equal(list->items[1], "\xe2\x96\x81it");
+		assert_string_equal(list->items[2], "");
+		assert_string_equal(list->items[3], "\xf0\x9f\x98\x80\xc3\xa9");
+		bundle_release(&b);
+	}
+}
+
 static void test_bad(void **state)
 {
 	(void)state;
@@ -138,8 +161,15 @@ static void test_bad(void **state)
 	    {"wraps-zero", "more elements than memory"},
 	    {"huge-number", "beyond what memory can hold"},
 	    {"structure", "elements are structures, expected float16"},
-	    {"strings", "dtype '<U2' (strings), expected float16"},
-	    {"bytes", "dtype '|S2' (strings)"},
+	    {"strings-2d", "strings have the shape 1 x 2, expected one dimension"},
+	    {"strings-empty", "strings have the shape 0, expected"},
+	    {"strings-nothing", "dtype '<U0', expected"},
+	    {"strings-wrap", "dtype '<U4611686018427387905', expected"},
+	    {"strings-short", "data is 15 bytes, expected 16 for 2 of strings"},
+	    {"strings-code", "string 0 is not Unicode text"},
+	    {"strings-surrogate", "string 0 is not Unicode text"},
+	    {"strings-zero", "string 1 is not Unicode text"},
+	    {"bytes-latin1", "string 0 is not Unicode text"},
 	    {"objects", "dtype '|O' (Python objects)"},
 	    {"complex", "dtype '<c8' (complex numbers)"},
 	    {"date", "dtype '<M8[s]', expected"},
@@ -157,7 +187,7 @@ static void test_damage(void **state)
 {
 	(void)state;
 	static const char *const files[] = {CORPUS "c-order.npy", CORPUS "fortran.npy", CORPUS "version2.npy",
-					    CORPUS "scalar.npy"};
+					    CORPUS "scalar.npy", CORPUS "strings-little.npy"};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		expect_truncations_bad(npy_parse, files[i]);
 		survive_changes(npy_parse, files[i], 128);
@@ -167,9 +197,13 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_by_hand),          cmocka_unit_test(test_forms_of_header),
-	    cmocka_unit_test(test_points_into_file), cmocka_unit_test(test_dtypes),
-	    cmocka_unit_test(test_fortran),          cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_by_hand),
+	    cmocka_unit_test(test_forms_of_header),
+	    cmocka_unit_test(test_points_into_file),
+	    cmocka_unit_test(test_dtypes),
+	    cmocka_unit_test(test_fortran),
+	    cmocka_unit_test(test_strings),
+	    cmocka_unit_test(test_bad),
 	    cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,18 @@ static void test_forms(void **state)
 	}
 }
 
+static void test_tokens(void **state)
+{
+	(void)state;
+	struct bundle b;
+	struct bytes bytes = read_corpus("tokens", &b);
+	free(bytes.data);
+	assert_non_null(bundle_tensor(&b, "embeddings"));
+	assert_int_equal(bundle_text(&b, "tokens")->list.count, 2);
+	assert_string_equal(bundle_text(&b, "tokens")->list.items[1], "cat");
+	bundle_release(&b);
+}
+
 static void test_empty_and_dense(void **state)
 {
 	(void)state;
@@ -140,9 +152,9 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_two_arrays),      cmocka_unit_test(test_forms),
-	    cmocka_unit_test(test_empty_and_dense), cmocka_unit_test(test_bad),
-	    cmocka_unit_test(test_damage),
+	    cmocka_unit_test(test_two_arrays), cmocka_unit_test(test_forms),
+	    cmocka_unit_test(test_tokens),     cmocka_unit_test(test_empty_and_dense),
+	    cmocka_unit_test(test_bad),        cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
