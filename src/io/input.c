@@ -148,12 +148,14 @@ enum attn_status input_read_file(struct bundle *out, const char *path, enum form
 	if (format)
 		*format = found;
 	status = parse(&bytes, found, path, out, err);
-	if (status == ATTN_OK)
-		return keep_bytes(out, &bytes, err);
-	/* What was read so far points into the bytes. */
-	bundle_release(out);
-	file_bytes_release(&bytes);
-	prefix_file(err, path);
+	if (status == ATTN_OK) {
+		status = keep_bytes(out, &bytes, err);
+	} else {
+		prefix_file(err, path);
+		file_bytes_release(&bytes);
+	}
+	if (status != ATTN_OK)
+		bundle_release(out); /* the bytes it points into are gone */
 	return status;
 }
 
