@@ -1,11 +1,13 @@
 # attn: GNU make.  User variables: CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR.
 #
 #   make            build ./attn
-#   make check      build and run all tests
-#   make asan       the same under address and undefined-behaviour sanitizers
-#   make lint       warnings of gcc and clang, formatting, manual pages
 #   make demo       run the main job on a sample
-#   make install    program, manual pages, completion under $(DESTDIR)$(PREFIX)
+#   make check      build and run all tests
+#   make asan       the same under the address and undefined-behaviour sanitizers
+#   make lint       warnings of gcc and clang, formatting, manual pages
+#   make fuzz       fuzz each reader for FUZZ_SECONDS (needs clang)
+#   make install    program, manual pages, bash completion under $(DESTDIR)$(PREFIX)
+#   make uninstall  remove them
 
 VERSION = 0.1.0
 
@@ -14,19 +16,28 @@ CFLAGS = -O2 -g
 PREFIX = /usr/local
 BUILD = build
 PROGRAM = attn
+FUZZ_SECONDS = 60
 
+# Pango and Cairo are loaded when the first label is drawn (src/draw/pango.h says
+# why), so only their headers are needed here.
 PACKAGES = libcjson libpng zlib
-DRAW_PACKAGES = pangocairo
+HEADERS_ONLY = pangocairo
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wformat=2 -Wno-format-nonliteral -Wundef
-ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -DATTN_VERSION='"$(VERSION)"' $(CPPFLAGS)
-ALL_CFLAGS = -std=c11 -ffp-contract=off $(WARNINGS) $(CFLAGS)
-PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(DRAW_PACKAGES))
+ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -DATTN_VERSION='"$(VERSION)"' $(PACKAGE_CFLAGS) $(CPPFLAGS)
+# No contraction to fused multiply-adds and no fast-math: results are the same everywhere.
+ALL_CFLAGS = -std=c11 -ffp-contract=off -pthread $(WARNINGS) $(CFLAGS)
+PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(HEADERS_ONLY))
 LIBS := $(shell pkg-config --libs $(PACKAGES)) -lm -ldl
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
 LIBRARY_SOURCES := $(sort $(wildcard src/util/*.c src/core/*.c src/kernels/*.c src/io/*.c src/sinks/*.c src/draw/*.c))
 COMMAND_SOURCES := $(sort src/main.c $(wildcard src/cmd/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
+ALL_SOURCES := $(LIBRARY_SOURCES) $(COMMAND_SOURCES) $(sort $(wildcard tests/*.c tests/*/*.c))
+PAGES := $(sort $(wildcard man/*.[15]))
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY = $(BUILD)/libattn.a
@@ -42,21 +53,87 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(PACKAGE_CFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The numeric loops want the compiler's vectoriser; no flag here changes results.
+# The numeric loops want the compiler's vectoriser; it changes no result.
 $(BUILD)/src/kernels/%.o: CFLAGS += -O3
+
+# --- the main job on a sample -------------------------------------------------
+
+DEMO_INPUT = samples/animal.safetensors samples/use-lite-layer1.safetensors
+
+demo: $(PROGRAM)
+	./$(PROGRAM) run $(DEMO_INPUT) -o attn-out >/dev/null
+	./$(PROGRAM) heatmap $(DEMO_INPUT) --head 3 -o attn-out/animal.png
+	./$(PROGRAM) inspect token it $(DEMO_INPUT) --head 3 --top 1 --text
+
+# --- tests --------------------------------------------------------------------
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
+$(BUILD)/tests/conformance: $(BUILD)/tests/conformance.o $(LIBRARY)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+check: unit replay commands conformance
+
 unit: $(UNIT_TESTS)
-	@set -e; for t in $(UNIT_TESTS); do echo "== $${t##*/}"; ./$$t; done
+	@set -e; for t in $(UNIT_TESTS); do echo "== $${t##*/}"; $$t; done
+
+replay: $(REPLAYS)
+	@set -e; for t in $(FUZZ_TARGETS); do echo "== corpus of $$t"; \
+		$(BUILD)/tests/fuzz/replay_$$t tests/fuzz/corpus/$$t; done
+
+commands: $(PROGRAM)
+	ATTN=$(abspath $(PROGRAM)) tests/run.sh
+
+conformance: $(PROGRAM) $(BUILD)/tests/conformance
+	ATTN=$(abspath $(PROGRAM)) $(BUILD)/tests/conformance
+
+asan:
+	$(MAKE) check BUILD=$(BUILD)/asan PROGRAM=$(BUILD)/asan/attn CFLAGS="-O1 -g $(SANITIZE)" \
+		LDFLAGS="$(LDFLAGS) $(SANITIZE)"
+
+fuzz:
+	@set -e; for t in $(FUZZ_TARGETS); do \
+		mkdir -p $(BUILD)/fuzz/$$t; \
+		clang $(ALL_CPPFLAGS) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -o $(BUILD)/fuzz/fuzz_$$t \
+			tests/fuzz/fuzz_$$t.c $(LIBRARY_SOURCES) $(LIBS); \
+		$(BUILD)/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=65536 $(BUILD)/fuzz/$$t tests/fuzz/corpus/$$t; \
+	done
+
+lint: lint-gcc lint-clang
+	clang-format --dry-run -Werror $(ALL_SOURCES) $(wildcard src/*/*.h tests/*/*.h)
+	if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); fi
+	$(CC) --version | head -1
+
+lint-gcc lint-clang: lint-%:
+	$(MAKE) all tests BUILD=$(BUILD)/lint-$* PROGRAM=$(BUILD)/lint-$*/attn CC=$* CFLAGS="-O2 -Werror"
+
+tests: $(UNIT_TESTS) $(REPLAYS) $(BUILD)/tests/conformance
+
+# --- installation -------------------------------------------------------------
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attn
+	install -m 644 $(filter %.1,$(PAGES)) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(filter %.5,$(PAGES)) $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 man/attn.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/attn
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/attn $(DESTDIR)$(PREFIX)/share/bash-completion/completions/attn
+	rm -f $(patsubst man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(filter %.1,$(PAGES)))
+	rm -f $(patsubst man/%,$(DESTDIR)$(PREFIX)/share/man/man5/%,$(filter %.5,$(PAGES)))
 
 clean:
-	rm -rf $(BUILD) $(PROGRAM)
+	rm -rf $(BUILD) $(PROGRAM) attn-out
 
-.PHONY: all unit clean
+.PHONY: all demo check unit replay commands conformance asan fuzz lint lint-gcc lint-clang tests install uninstall clean
 .SECONDARY:
 
--include $(patsubst %.o,%.d,$(call objects,$(LIBRARY_SOURCES) $(COMMAND_SOURCES))) $(wildcard $(BUILD)/tests/*/*.d)
+-include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))
