@@ -141,8 +141,10 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 		return status;
 	/* Panels as they will be: no longer than a side of the whole figure. */
 	side = (double)smaller(larger(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
-	across = layout_columns(panels, (double)smaller(cols, (size_t)side) + 0.1 * side,
-				(double)smaller(rows, (size_t)side) + 0.2 * side);
+	across = options->panel_columns
+		     ? smaller(options->panel_columns, panels)
+		     : layout_columns(panels, (double)smaller(cols, (size_t)side) + 0.1 * side,
+				      (double)smaller(rows, (size_t)side) + 0.2 * side);
 	down = (panels + across - 1) / across;
 	status = check_cell(rows, cols, down, across, options, err);
 	if (status != ATTN_OK)
@@ -210,7 +212,7 @@ static enum attn_status place(struct drawing *d, struct attn_error *err)
 	    .rows = d->rows,
 	    .cols = d->cols,
 	    .panels = d->figure->panel_count,
-	    .panel_columns = d->figure->panel_columns,
+	    .panel_columns = options->panel_columns,
 	    .scale = d->scale,
 	    .cell = options->cell,
 	    .size = (size_t)((double)options->size * d->scale + 0.5),
@@ -273,7 +275,7 @@ enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heat
 	text_engine_trim(painter->text);
 	drawing_init(&d, painter, figure);
 	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
-	across = figure->panel_columns ? (double)figure->panel_columns : 1.0;
+	across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
 	cell = figure->options.cell ? (double)figure->options.cell : 1.0;
 	status = check_extent(&d, (double)d.cols * cell * across, (double)d.rows * cell, err);
 	if (status == ATTN_OK)

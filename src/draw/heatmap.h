@@ -33,6 +33,7 @@ struct heatmap_options {
 	double dpi;                      /* scales text, lines, automatic cells and `size`; 0: 96 */
 	bool transpose;                  /* rows are keys, columns are queries */
 	double scale_max;                /* top of the colour scale; 0: the largest weight drawn */
+	size_t panel_columns;            /* panels side by side (heads, for layers as rows); 0: automatic */
 	enum heatmap_numbers numbers;
 };
 
@@ -45,7 +46,6 @@ struct heatmap_panel {
 struct heatmap_figure {
 	const struct heatmap_panel *panels; /* all of one shape */
 	size_t panel_count;
-	size_t panel_columns; /* panels side by side; 0: automatic (layers as rows: the number of heads) */
 	const struct string_list *query_labels; /* `queries` UTF-8 strings, as shown; NULL: numbers */
 	const struct string_list *key_labels;   /* `keys` strings; a reduced grid uses every n-th */
 	const char *title;                      /* "layer 1, head 3"; NULL: none */

@@ -60,10 +60,12 @@ static void paint_masked(struct image *image, struct rect r, int line)
 	int period = 6 * line;
 
 	fill_rect(image, r, colour_masked());
-	for (int y = r.y; y < r.y + r.height; y++)
-		for (int x = r.x; x < r.x + r.width; x++)
-			if ((x + y) % period < line)
-				set_pixel(pixel_at(image, x, y), colour_masked_line());
+	for (int y = r.y; y < r.y + r.height; y++) {
+		/* The first line at or before r.x, then one a period. */
+		for (int x = r.x - (r.x + y) % period; x < r.x + r.width; x += period)
+			for (int i = x < r.x ? r.x : x; i < x + line && i < r.x + r.width; i++)
+				set_pixel(pixel_at(image, i, y), colour_masked_line());
+	}
 }
 
 struct cell_painter {
@@ -226,7 +228,7 @@ static void paint_bar_ticks(const struct drawing *d, struct image *image)
 	int length = l->bar_upright ? l->bar.height : l->bar.width;
 	struct tick ticks[TICKS_MAX];
 	size_t count = drawing_ticks(d, l, length, ticks);
-	int gap = (int)(4.0 * d->scale + 0.5), tick = (int)(4.0 * d->scale + 0.5);
+	int gap = (int)(4.0 * l->scale + 0.5), tick = (int)(4.0 * l->scale + 0.5);
 
 	for (size_t i = 0; i < count; i++) {
 		int at = bar_position(length, ticks[i].value / d->top);
@@ -243,7 +245,7 @@ static void paint_bar_ticks(const struct drawing *d, struct image *image)
 
 			fill_rect(image, (struct rect){x - l->line / 2, y, l->line, tick}, frame_grey);
 			text_paint(d->text, image, ticks[i].text, style, x - box.width / 2,
-				   y + tick + (int)(3.0 * d->scale + 0.5) + box.above, false, ink);
+				   y + tick + (int)(3.0 * l->scale + 0.5) + box.above, false, ink);
 		}
 	}
 }
@@ -310,7 +312,7 @@ void paint_figure(const struct drawing *d, struct image *image)
 	struct cell_painter painter = {.d = d, .image = image};
 
 	colormap_fill(d->figure->options.colormap, painter.table, HEAT_LEVELS);
-	if (d->layout.cell >= (int)(14.0 * d->scale + 0.5))
+	if (d->layout.cell >= (int)(14.0 * d->layout.scale + 0.5))
 		painter.line_width = d->layout.line;
 	for (size_t i = 0; i < d->figure->panel_count; i++)
 		paint_panel(&painter, i);

@@ -1,5 +1,6 @@
 #include "draw/layout.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "draw/layout_internal.h"
@@ -164,7 +165,8 @@ static void place_upright_bar(struct attempt *a)
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick;
-	int length = smaller(a->panels_height, scaled(r, 420)), legend = scaled(r, 14) + scaled(r, 12);
+	int length = a->panels_height <= scaled(r, 800) ? a->panels_height : scaled(r, 480),
+	    legend = scaled(r, 14) + scaled(r, 12);
 	int x = l->first_x + a->panels_width + a->over_right + l->line + scaled(r, 18);
 
 	if (r->masked && length + legend > a->panels_height)
@@ -296,7 +298,8 @@ static void try_layout(const struct layout_request *request, const struct layout
 	memset(out, 0, sizeof *out);
 	a.margin = scaled(request, 14);
 	out->cell = cell;
-	out->line = scaled(request, 1);
+	out->scale = request->scale;
+	out->line = larger((int)lround(request->line), 1);
 	out->text_size = scaled(request, 12);
 	out->small_size = scaled(request, 11);
 	out->title_size = scaled(request, 14);
@@ -353,37 +356,56 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 	return best_cell > 0;
 }
 
+/* Large pictures are looked at from further away, or shrunk to a page: their
+ * text grows, up to 2.5 times. */
+static double text_scale(double scale, double longer)
+{
+	double factor = longer / (1200.0 * scale);
+
+	return scale * (factor < 1.0 ? 1.0 : factor > 2.5 ? 2.5 : factor);
+}
+
+static int label_limit(const struct layout_request *r)
+{
+	return scaled(r, r->panels > 1 ? 100 : 160);
+}
+
+static enum attn_status fail_size(const struct layout_request *r, struct attn_error *err)
+{
+	return attn_fail(err, ATTN_USAGE,
+			 "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: give a "
+			 "larger --size%s",
+			 r->panels, r->panels == 1 ? "" : "s", r->rows, r->cols, r->panels == 1 ? "es" : "",
+			 r->size, r->cell ? " or a smaller --cell" : "");
+}
+
 enum attn_status layout_make(const struct layout_request *request, const struct layout_measure *measure,
 			     struct layout *out, struct attn_error *err)
 {
-	size_t columns = request->panel_columns;
-	int label_limit = scaled(request, request->panels > 1 ? 100 : 160), cell;
-	double side = (double)larger((int)request->rows, (int)request->cols);
-	size_t wide, tall;
+	struct layout_request r = *request; /* with text scale and columns decided */
+	double side = (double)larger((int)r.rows, (int)r.cols);
+	size_t wide, tall, longer;
+	int columns, cell = (int)r.cell;
 
-	if (columns == 0)
-		columns = layout_columns(request->panels, (double)request->cols + 0.1 * side,
-					 (double)request->rows + 0.2 * side);
-	if (columns > request->panels)
-		columns = request->panels;
-	if (request->size) {
-		if (fit_size(request, measure, (int)columns, label_limit, out))
-			return ATTN_OK;
-		return attn_fail(err, ATTN_USAGE,
-				 "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: "
-				 "give a larger --size%s",
-				 request->panels, request->panels == 1 ? "" : "s", request->rows,
-				 request->cols, request->panels == 1 ? "es" : "", request->size,
-				 request->cell ? " or a smaller --cell" : "");
+	if (r.panel_columns == 0)
+		r.panel_columns =
+		    layout_columns(r.panels, (double)r.cols + 0.1 * side, (double)r.rows + 0.2 * side);
+	if (r.panel_columns > r.panels)
+		r.panel_columns = r.panels;
+	columns = (int)r.panel_columns;
+	r.line = r.line > 0.0 ? r.line : r.scale;
+	if (r.size) {
+		r.scale = text_scale(r.scale, (double)r.size * 0.9);
+		return fit_size(&r, measure, columns, label_limit(&r), out) ? ATTN_OK : fail_size(&r, err);
 	}
-	wide = request->cols * columns;
-	tall = request->rows * ((request->panels + columns - 1) / columns);
-	cell = (int)request->cell;
+	wide = r.cols * r.panel_columns;
+	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
+	longer = wide > tall ? wide : tall;
 	if (cell == 0) {
-		cell = layout_auto_cell(wide > tall ? wide : tall, wide > tall ? tall : wide, request->panels,
-					request->scale);
-		cell = widen_for_labels(request, measure, larger(cell, request->least_cell), label_limit);
+		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
+		cell = widen_for_labels(&r, measure, larger(cell, r.least_cell), label_limit(&r));
 	}
-	try_layout(request, measure, (int)columns, cell, label_limit, out);
+	r.scale = text_scale(r.scale, (double)longer * cell);
+	try_layout(&r, measure, columns, cell, label_limit(&r), out);
 	return ATTN_OK;
 }

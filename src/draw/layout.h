@@ -65,6 +65,7 @@ struct layout_request {
 	size_t panels;
 	size_t panel_columns; /* 0: automatic */
 	double scale;         /* dpi / 96 */
+	double line;          /* pixels of frames and ticks; 0: as `scale` says */
 	size_t cell;          /* 0: automatic */
 	size_t size;          /* longer side, exact; 0: automatic */
 	int least_cell;       /* automatic cells are no smaller: for numbers in them */
@@ -79,6 +80,7 @@ struct rect {
 
 struct layout {
 	int width, height;
+	double scale; /* of text, lines and distances: the request's, more for large pictures */
 	int cell;
 	int line; /* of frames and ticks: at least 1 */
 	int panel_columns, panel_rows;

@@ -19,7 +19,7 @@ size_t layout_columns(size_t panels, double width, double height)
 		size_t rows = (panels + columns - 1) / columns;
 		size_t empty = rows * columns - panels;
 		double cost = fabs(log((double)columns * width / ((double)rows * height) / aspect)) +
-			      4.0 * (double)empty / (double)panels;
+			      5.0 * (double)empty / (double)panels;
 
 		if (cost < best_cost) {
 			best_cost = cost;
@@ -46,12 +46,12 @@ static size_t clamp(size_t value, size_t low, size_t high)
 
 int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale)
 {
-	size_t target = panels == 1 ? 1024 : 1400; /* pixels, scaled */
+	size_t target = panels == 1 ? 1024 : panels <= 16 ? 1400 : 1900; /* pixels, scaled */
 	size_t largest = panels == 1 ? 44 : 28;
-	size_t legible = 13; /* a label fits beside every cell */
+	size_t legible = 14; /* a label fits beside every cell */
 	size_t cell = clamp(target / longer, 1, longer <= 4 && panels == 1 ? 64 : largest);
 
-	if (cell < legible && legible * longer * 10 <= target * 16)
+	if (cell < legible && legible * longer * 100 <= target * (panels == 1 ? 125 : 160))
 		cell = legible;
 	/* A strip that is few cells high would be a hairline. */
 	if (shorter * cell < 48) {
@@ -89,9 +89,10 @@ static int extent_along(const struct layout_axis_plan *plan, bool level_columns)
 
 /* Thin labels until neighbours do not touch. */
 static void thin(const struct layout_measure *m, enum layout_axis axis, size_t count, int cell, bool level,
-		 struct layout_axis_plan *plan)
+		 bool numbers, struct layout_axis_plan *plan)
 {
-	int least = level ? 2 * plan->size : plan->size + plan->size / 5;
+	/* Numbers say what lies between them, so they may stand further apart. */
+	int least = numbers ? 5 * plan->size / 2 : plan->size + plan->size / 5;
 
 	plan->step = layout_step(((size_t)least + (size_t)cell - 1) / (size_t)cell);
 	for (;;) {
@@ -135,7 +136,7 @@ static void plan_axis(const struct layout_measure *m, enum layout_axis axis, siz
 	plan->size = sizes[*first];
 	if (columns && numbers)
 		plan->labels = LAYOUT_LEVEL;
-	thin(m, axis, count, cell, plan->labels == LAYOUT_LEVEL && columns, plan);
+	thin(m, axis, count, cell, plan->labels == LAYOUT_LEVEL && columns, numbers, plan);
 }
 
 void plan_labels(const struct layout_request *request, const struct layout_measure *m, int cell, int limit,

@@ -82,10 +82,11 @@ static bool index_row(struct palette *p, const unsigned char *row, size_t width,
 	int index = 0;
 
 	for (size_t x = 0; x < width; x++, row += CHANNELS) {
-		if (x == 0 || memcmp(row, row - CHANNELS, CHANNELS) != 0)
+		if (x == 0 || row[0] != row[-3] || row[1] != row[-2] || row[2] != row[-1]) {
 			index = palette_index(p, row);
-		if (index < 0)
-			return false;
+			if (index < 0)
+				return false;
+		}
 		if (out)
 			out[x] = (unsigned char)index;
 	}

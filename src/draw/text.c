@@ -10,7 +10,8 @@
 enum {
 	CACHE_BYTES = 16 * 1024 * 1024, /* of rasters, when trimmed */
 	CACHE_ENTRIES = 32768,
-	MAX_INK = 16384 /* pixels a side of one text: more is cut */
+	MAX_INK = 16384, /* pixels a side of one text: more is cut */
+	BLEED = 2        /* pixels around the box: hinting moves ink by one */
 };
 
 struct entry {
@@ -18,8 +19,8 @@ struct entry {
 	struct text_style style;
 	uint64_t hash;
 	struct text_box box;
-	double x, y;             /* where the layout's origin falls inside the raster */
-	unsigned char *coverage; /* (above + below, width), once painted */
+	double x, y;             /* where the layout's origin falls inside the box */
+	unsigned char *coverage; /* the box with BLEED on all sides, once painted */
 	uint32_t *colours;       /* the same as premultiplied ARGB: text with colour glyphs */
 };
 
@@ -257,7 +258,7 @@ static void measure(struct text_engine *t, struct entry *e)
 	if (ink.width > 0) {
 		left = ink.x < left ? ink.x : left;
 		right = ink.x + ink.width > right ? ink.x + ink.width : right;
-		e->box.above = clamp_ink(ceil_pixels(baseline - ink.y));
+		e->box.above = clamp_ink(ceil_pixels(baseline - ink.y) + 1);
 		e->box.below = clamp_ink(ceil_pixels(ink.y + ink.height - baseline));
 	}
 	left = floor_pixels(left);
@@ -339,18 +340,18 @@ static bool keep_pixels(struct entry *e, const unsigned char *data, size_t strid
 static bool rasterise(struct text_engine *t, struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
-	int width = e->box.width, height = e->box.above + e->box.below;
+	int width = e->box.width + 2 * BLEED, height = e->box.above + e->box.below + 2 * BLEED;
 	cairo_surface_t *surface;
 	cairo_t *cr;
 	bool good;
 
-	if (e->coverage || width == 0 || height == 0)
+	if (e->coverage || e->box.width == 0 || e->box.above + e->box.below == 0)
 		return true;
 	if (!lay_out(t, e))
 		return false;
 	surface = p->cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
 	cr = p->cairo_create(surface);
-	p->cairo_move_to(cr, e->x, e->y);
+	p->cairo_move_to(cr, e->x + BLEED, e->y + BLEED);
 	p->pango_cairo_show_layout(cr, t->layout);
 	p->cairo_surface_flush(surface);
 	good = p->cairo_status(cr) == CAIRO_STATUS_SUCCESS &&
@@ -395,6 +396,7 @@ void text_paint(struct text_engine *t, struct image *image, const char *text, st
 		int y, bool turned, struct rgb colour)
 {
 	struct entry *e = lookup(t, text, style);
+	size_t at = 0;
 
 	if (!e)
 		return;
@@ -404,15 +406,15 @@ void text_paint(struct text_engine *t, struct image *image, const char *text, st
 	}
 	if (!e->coverage)
 		return;
-	for (int row = 0; row < e->box.above + e->box.below; row++) {
-		for (int col = 0; col < e->box.width; col++) {
+	for (int row = -BLEED; row < e->box.above + e->box.below + BLEED; row++) {
+		for (int col = -BLEED; col < e->box.width + BLEED; col++, at++) {
 			int px = turned ? x + row - e->box.above : x + col;
 			int py = turned ? y - 1 - col : y + row - e->box.above;
 
 			if (px < 0 || py < 0 || (size_t)px >= image->width || (size_t)py >= image->height)
 				continue;
-			paint_pixel(image->pixels + ((size_t)py * image->width + (size_t)px) * 3, e,
-				    (size_t)row * (size_t)e->box.width + (size_t)col, colour);
+			paint_pixel(image->pixels + ((size_t)py * image->width + (size_t)px) * 3, e, at,
+				    colour);
 		}
 	}
 }
