@@ -1,0 +1,187 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "draw/pango.h"
+#include "draw/text.h"
+
+static void expect_visible(const char *text, const char *want)
+{
+	struct buffer out = BUFFER_INIT;
+
+	text_visible(&out, text);
+	assert_string_equal(out.data, want);
+	buffer_release(&out);
+}
+
+static void test_visible(void **state)
+{
+	(void)state;
+	expect_visible("it", "it");
+	expect_visible("", "\"\"");
+	expect_visible(" ", "\u2423");
+	expect_visible("   ", "\u2423\u2423\u2423");
+	expect_visible(" the", " the");
+	expect_visible("\n", "\u21b5");
+	expect_visible("a\tb", "a\u21e5b");
+	expect_visible("\x01\x7f", "<0x01><0x7F>");
+	expect_visible("\xff-", "<0xFF>-");
+	expect_visible("\xe2\x82", "<0xE2><0x82>");
+	expect_visible("\u0645\u0631\u062d\u0628\u0627", "\u0645\u0631\u062d\u0628\u0627");
+	expect_visible("\u200b", "<U+200B>");
+	expect_visible("a\u200db", "a\u200db"); /* joiners are part of words and emoji */
+	expect_visible("\u202eabc", "<U+202E>abc");
+	expect_visible("\u2028", "<U+2028>");
+	expect_visible("\u00a0", "<U+00A0>");
+}
+
+static struct text_engine *engine_or_skip(void)
+{
+	const struct pango_functions *p;
+	struct text_engine *engine;
+
+	if (pango_load(&p, NULL) != ATTN_OK)
+		skip();
+	assert_int_equal(text_engine_new(&engine, NULL), ATTN_OK);
+	return engine;
+}
+
+static size_t inked(const struct image *image, size_t x0, size_t y0, size_t width, size_t height)
+{
+	size_t count = 0;
+
+	for (size_t y = y0; y < y0 + height; y++)
+		for (size_t x = x0; x < x0 + width; x++)
+			count += image->pixels[(y * image->width + x) * 3] < 200;
+	return count;
+}
+
+/* Ink stays inside the measured box, level and turned, and is the same ink. */
+static void test_box(void **state)
+{
+	static const char *const texts[] = {
+	    "animal", "i",        "\u0645\u0631\u062d\u0628\u0627", "gjpqy|", "\u00c5\u0302", "",
+	    " ",      "it\ndoes", "abc \u05e9\u05dc\u05d5\u05dd"};
+	const struct rgb black = {0, 0, 0};
+	struct text_engine *engine = engine_or_skip();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		for (int size = 9; size < 40; size += 6) {
+			struct text_style style = {.size = size};
+			struct text_box box = text_measure(engine, texts[i], style);
+			size_t width = (size_t)box.width, height = (size_t)(box.above + box.below);
+			struct image level, turned;
+
+			assert_true(width > 0 && height > 0);
+			assert_int_equal(image_init(&level, width + 40, height + 40, NULL), ATTN_OK);
+			assert_int_equal(image_init(&turned, height + 40, width + 40, NULL), ATTN_OK);
+			text_paint(engine, &level, texts[i], style, 20, 20 + box.above, false, black);
+			text_paint(engine, &turned, texts[i], style, 20 + box.above, 20 + box.width, true,
+				   black);
+			assert_true(inked(&level, 20, 20, width, height) > 0);
+			assert_int_equal(inked(&level, 20, 20, width, height),
+					 inked(&level, 0, 0, level.width, level.height));
+			assert_int_equal(inked(&turned, 20, 20, height, width),
+					 inked(&turned, 0, 0, turned.width, turned.height));
+			/* A quarter turn counter-clockwise: up from the lower end. */
+			for (size_t y = 0; y < level.height; y++)
+				for (size_t x = 0; x < level.width; x++)
+					assert_memory_equal(
+					    level.pixels + (y * level.width + x) * 3,
+					    turned.pixels + ((turned.height - 1 - x) * turned.width + y) * 3,
+					    3);
+			image_release(&level);
+			image_release(&turned);
+		}
+	}
+	assert_int_equal(text_engine_status(engine, NULL), ATTN_OK);
+	text_engine_free(engine);
+}
+
+static void test_shortening(void **state)
+{
+	const char *longest = "supercalifragilisticexpialidocious";
+	struct text_style style = {.size = 12, .max_width = 60};
+	struct text_engine *engine = engine_or_skip();
+	struct text_box box, full;
+
+	(void)state;
+	full = text_measure(engine, longest, (struct text_style){.size = 12});
+	box = text_measure(engine, longest, style);
+	assert_in_range(box.width, 30, 62);
+	assert_true(full.width > 150);
+	style.wrap = true;
+	box = text_measure(engine, "several words that take two lines or more", style);
+	assert_in_range(box.width, 30, 62);
+	assert_true(box.above + box.below > 40);
+	text_engine_free(engine);
+}
+
+/* Pictures keep out what lies beyond them. */
+static void test_clipping(void **state)
+{
+	const struct rgb black = {0, 0, 0};
+	struct text_style style = {.size = 20};
+	struct text_engine *engine = engine_or_skip();
+	struct image image;
+
+	(void)state;
+	assert_int_equal(image_init(&image, 30, 30, NULL), ATTN_OK);
+	for (int at = -60; at <= 60; at += 15) {
+		text_paint(engine, &image, "clipped", style, at, at, false, black);
+		text_paint(engine, &image, "clipped", style, at, at, true, black);
+	}
+	image_release(&image);
+	text_engine_free(engine);
+}
+
+static void test_missing(void **state)
+{
+	struct text_style style = {.size = 12};
+	struct text_engine *engine = engine_or_skip();
+
+	(void)state;
+	text_measure(engine, "plain", style);
+	assert_null(text_missing_glyphs(engine));
+	text_measure(engine, "\U0010fffd", style); /* private: in no font */
+	assert_string_equal(text_missing_glyphs(engine), "\U0010fffd");
+	text_engine_free(engine);
+}
+
+/* Many texts, so that the cache grows and is dropped. */
+static void test_many(void **state)
+{
+	struct text_style style = {.size = 10};
+	struct text_engine *engine = engine_or_skip();
+	struct text_box first = text_measure(engine, "token 0", style);
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 40000; i += round ? 400 : 1) {
+			char text[30];
+
+			snprintf(text, sizeof text, "token %d", i);
+			text_measure(engine, text, style);
+		}
+		text_engine_trim(engine);
+		assert_int_equal(text_measure(engine, "token 0", style).width, first.width);
+	}
+	text_engine_free(engine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_visible),    cmocka_unit_test(test_box),
+	    cmocka_unit_test(test_shortening), cmocka_unit_test(test_clipping),
+	    cmocka_unit_test(test_missing),    cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sinks/grid.h"
+
+/* A small reference: all weights of one head, and the sink fed in blocks. */
+struct matrix {
+	size_t queries, keys;
+	float *weights;
+	unsigned char *visible;
+};
+
+static struct matrix make_matrix(size_t queries, size_t keys, unsigned int seed)
+{
+	struct matrix m = {queries, keys, calloc(queries * keys, sizeof(float)), calloc(queries * keys, 1)};
+
+	for (size_t i = 0; i < queries * keys; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		m.visible[i] = (seed >> 28) > 4;
+		m.weights[i] = m.visible[i] ? (float)(seed >> 8) / 16777216.0f : 0.0f;
+	}
+	return m;
+}
+
+static void free_matrix(struct matrix *m)
+{
+	free(m->weights);
+	free(m->visible);
+}
+
+static void feed(struct grid_sink *sink, const struct matrix *m, size_t head, size_t block_rows)
+{
+	for (size_t q = 0; q < m->queries; q += block_rows) {
+		size_t count = q + block_rows < m->queries ? block_rows : m->queries - q;
+		struct row_block block = {
+		    0, 0, head, q, count, m->keys, m->weights + q * m->keys, m->visible + q * m->keys, NULL};
+
+		assert_int_equal(sink->sink.consume(&sink->sink, &block, NULL), ATTN_OK);
+	}
+}
+
+/* Compare a grid with the definition, over the chosen queries and keys. */
+static void check_grid(const struct grid *g, const struct matrix *m, const size_t *queries,
+		       const size_t *keys)
+{
+	float maximum = 0.0f;
+	bool any_masked = false;
+
+	for (size_t row = 0; row < g->rows; row++) {
+		for (size_t col = 0; col < g->cols; col++) {
+			double sum = 0.0, highest = 0.0, cells = 0.0, got;
+			bool visible = false;
+
+			for (size_t q = row * g->row_factor; q < (row + 1) * g->row_factor && q < g->queries;
+			     q++) {
+				for (size_t k = col * g->col_factor;
+				     k < (col + 1) * g->col_factor && k < g->keys; k++) {
+					size_t at = queries[q] * m->keys + keys[k];
+
+					highest = fmax(highest, (double)m->weights[at]);
+					sum += (double)m->weights[at];
+					visible |= m->visible[at] != 0;
+					maximum = fmaxf(maximum, m->weights[at]);
+					cells++;
+				}
+			}
+			got = (double)g->values[row * g->cols + col];
+			if (g->reduction == GRID_MAXIMUM)
+				assert_true(got == highest);
+			else
+				assert_true(fabs(got - sum / cells) < 1e-6);
+			assert_int_equal(g->masked[row * g->cols + col], !visible);
+			any_masked |= !visible;
+		}
+	}
+	assert_true(g->maximum == maximum);
+	assert_int_equal(g->any_masked, any_masked);
+}
+
+static void test_factor(void **state)
+{
+	(void)state;
+	assert_int_equal(grid_factor(10, 10), 1);
+	assert_int_equal(grid_factor(11, 10), 2);
+	assert_int_equal(grid_factor(1, 1), 1);
+	assert_int_equal(grid_factor(2000, 1024), 2);
+	assert_int_equal(grid_factor(7, SIZE_MAX), 1);
+}
+
+static void test_reduction(void **state)
+{
+	static const size_t limits[] = {1, 2, 3, 7, 16, 1000};
+
+	(void)state;
+	for (size_t i = 0; i < 6 * 6 * 2; i++) {
+		struct grid_options options = {limits[i % 6], limits[i / 6 % 6],
+					       i < 36 ? GRID_MAXIMUM : GRID_MEAN, NULL};
+		struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 23, .keys = 17};
+		struct matrix m = make_matrix(info.queries, info.keys, (unsigned int)i + 1);
+		struct grid_sink sink;
+		size_t all[23];
+
+		for (size_t k = 0; k < 23; k++)
+			all[k] = k;
+		assert_int_equal(grid_sink_init(&sink, &info, NULL, &options, NULL), ATTN_OK);
+		assert_int_equal(sink.grid_count, 1);
+		assert_true(sink.grids[0].rows <= options.max_rows && sink.grids[0].cols <= options.max_cols);
+		feed(&sink, &m, 0, 1 + i % 9);
+		check_grid(&sink.grids[0], &m, all, all);
+		grid_sink_release(&sink);
+		free_matrix(&m);
+	}
+}
+
+/* Heads, queries and keys left out are not in the grids. */
+static void test_selection(void **state)
+{
+	const bool heads[3] = {true, false, true};
+	const bool queries[9] = {false, true, true, false, true, true, true, false, true};
+	const bool keys[5] = {false, true, true, true, true};
+	const size_t query_at[] = {1, 2, 4, 5, 6, 8}, key_at[] = {1, 2, 3, 4};
+	const struct rows_selection selection = {NULL, NULL, heads, queries};
+	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 3, .queries = 9, .keys = 5};
+
+	(void)state;
+	for (size_t limit = 1; limit < 8; limit++) {
+		struct grid_options options = {limit, limit, GRID_MAXIMUM, keys};
+		struct grid_sink sink;
+
+		assert_int_equal(grid_sink_init(&sink, &info, &selection, &options, NULL), ATTN_OK);
+		assert_int_equal(sink.grid_count, 2);
+		assert_int_equal(sink.grids[1].head, 2);
+		assert_int_equal(sink.grids[0].queries, 6);
+		assert_int_equal(sink.grids[0].keys, 4);
+		for (unsigned int head = 0; head < 3; head++) {
+			struct matrix m = make_matrix(9, 5, 77 + head);
+
+			feed(&sink, &m, head, 2);
+			if (head != 1)
+				check_grid(&sink.grids[head / 2], &m, query_at, key_at);
+			free_matrix(&m);
+		}
+		grid_sink_release(&sink);
+	}
+}
+
+static void test_nothing(void **state)
+{
+	const bool none[4] = {false};
+	const struct rows_selection no_heads = {NULL, NULL, none, NULL},
+				    no_queries = {NULL, NULL, NULL, none};
+	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 2, .queries = 4, .keys = 4};
+	struct grid_options options = {4, 4, GRID_MAXIMUM, NULL};
+	struct grid_sink sink;
+	struct attn_error err;
+
+	(void)state;
+	assert_int_equal(grid_sink_init(&sink, &info, &no_heads, &options, &err), ATTN_USAGE);
+	assert_int_equal(grid_sink_init(&sink, &info, &no_queries, &options, &err), ATTN_USAGE);
+	options.keys = none;
+	assert_int_equal(grid_sink_init(&sink, &info, NULL, &options, &err), ATTN_USAGE);
+	assert_null(sink.grids);
+	grid_sink_release(&sink);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_factor),
+	    cmocka_unit_test(test_reduction),
+	    cmocka_unit_test(test_selection),
+	    cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
