@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/roles.h"
+
 struct bundle_resource {
 	void *resource;
 	void (*release)(void *);
@@ -155,7 +157,8 @@ enum attn_status bundle_add_setting(struct bundle *b, const char *name, const ch
 	const struct setting *other = bundle_setting(b, name);
 	if (!other)
 		return append_setting(b, name, value, origin, false, err);
-	if (other->from_command || strcmp(other->value, value) == 0)
+	/* What is no setting of ours, such as a file's "text", is only shown. */
+	if (other->from_command || strcmp(other->value, value) == 0 || !role_find(name))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is '%s' in '%s' and '%s' in '%s', expected one value",
 			 name, other->value, other->origin ? other->origin : "?", value,

@@ -43,7 +43,8 @@ enum attn_status bundle_add_text(struct bundle *b, const char *name, const char 
 				 struct string_list *list, struct attn_error *err);
 
 /* Add a setting.  The same name twice from files is fine with the same value
- * and ATTN_BAD_INPUT with another. */
+ * and ATTN_BAD_INPUT with another, unless it is no name of ours (roles.h): the
+ * first then stays. */
 enum attn_status bundle_add_setting(struct bundle *b, const char *name, const char *value, const char *origin,
 				    struct attn_error *err);
 

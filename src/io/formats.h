@@ -36,12 +36,12 @@ enum format format_of_name(const char *path);
 
 const char *format_name(enum format format); /* "npy" */
 
-/* npy: one tensor without a name (""). */
+/* npy: one tensor, or of strings one text, without a name (""). */
 enum attn_status npy_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			   struct attn_error *err);
 
-/* npz: a zip of npy files, stored or deflated, zip64 too; a tensor's name is
- * its member's without ".npy". */
+/* npz: a zip of npy files, stored or deflated, zip64 too; a tensor's or
+ * text's name is its member's without ".npy". */
 enum attn_status npz_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			   struct attn_error *err);
 

@@ -15,6 +15,7 @@
 #include "io/suggest_internal.h"
 
 struct document {
+	const struct json_rows *rows;
 	const char *origin;
 	struct bundle *out;
 	struct attn_error *err;
@@ -79,7 +80,7 @@ static enum attn_status read_role(const struct document *doc, const cJSON *item,
 	bool null_allowed = strcmp(role->name, "mask") == 0 || strcmp(role->name, "scores") == 0;
 	struct tensor t;
 	enum attn_status status =
-	    json_tensor(item, label, role->name, doc->origin, null_allowed, &t, doc->err);
+	    json_tensor(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err);
 	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
 }
 
@@ -165,7 +166,7 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 	if (source)
 		return read_source(doc, item);
 	enum attn_status status = check_heads_alone(doc, object);
-	return status == ATTN_OK ? json_heads(item, doc->origin, doc->out, doc->err) : status;
+	return status == ATTN_OK ? json_heads(doc->rows, item, doc->origin, doc->out, doc->err) : status;
 }
 
 static enum attn_status read_bare_array(const struct document *doc, const cJSON *array)
@@ -180,19 +181,20 @@ static enum attn_status read_bare_array(const struct document *doc, const cJSON 
 	/* It may become a mask, so null is allowed; elsewhere the engine refuses
 	 * infinities. */
 	struct tensor t;
-	enum attn_status status = json_tensor(array, "array", "", doc->origin, true, &t, doc->err);
+	enum attn_status status = json_tensor(doc->rows, array, "array", "", doc->origin, true, &t, doc->err);
 	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
 }
 
 enum attn_status json_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			    struct attn_error *err)
 {
-	struct document doc = {origin, out, err};
+	struct json_rows rows;
+	struct document doc = {&rows, origin, out, err};
 	cJSON *root;
-	enum attn_status status = json_text_parse(data, length, &root, err);
+	enum attn_status status = json_rows_parse(data, length, &root, &rows, err);
 	if (status != ATTN_OK)
 		return status;
-	if (cJSON_IsArray(root))
+	if (cJSON_IsArray(root) || json_row(&rows, root))
 		status = read_bare_array(&doc, root);
 	else if (!cJSON_IsObject(root))
 		status = attn_fail(err, ATTN_BAD_INPUT, "document is %s, expected an object or an array",
@@ -201,5 +203,6 @@ enum attn_status json_parse(const unsigned char *data, size_t length, const char
 		for (const cJSON *item = root->child; item && status == ATTN_OK; item = item->next)
 			status = read_key(&doc, root, item);
 	cJSON_Delete(root);
+	json_rows_release(&rows);
 	return status;
 }

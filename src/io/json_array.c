@@ -10,6 +10,7 @@
 /* A walk over nested arrays.  The shape is that of the first elements; all others
  * must have it too, which is checked before anything is allocated. */
 struct walk {
+	const struct json_rows *rows;
 	const char *label;
 	int rank;
 	size_t shape[TENSOR_MAX_RANK];
@@ -53,12 +54,14 @@ static enum attn_status measure(struct walk *w, const cJSON *array)
 {
 	char at[PLACE];
 	const cJSON *item = array;
-	for (; cJSON_IsArray(item); item = item->child) {
+	const struct json_row *row = NULL;
+	for (; !row && (cJSON_IsArray(item) || json_row(w->rows, item)); item = item->child) {
+		row = json_row(w->rows, item);
 		if (w->rank == TENSOR_MAX_RANK)
 			return attn_fail(w->err, ATTN_BAD_INPUT,
 					 "'%.100s' has more than %d levels of arrays, expected at most %d",
 					 w->label, TENSOR_MAX_RANK, TENSOR_MAX_RANK);
-		w->shape[w->rank++] = array_size(item);
+		w->shape[w->rank++] = row ? row->count : array_size(item);
 		if (!item->child) {
 			int depth = w->rank - 1;
 			return attn_fail(w->err, ATTN_BAD_INPUT, "%s is empty, expected numbers",
@@ -68,7 +71,7 @@ static enum attn_status measure(struct walk *w, const cJSON *array)
 	if (w->rank == 0)
 		return attn_fail(w->err, ATTN_BAD_INPUT, "'%.100s' is %s, expected an array of numbers",
 				 w->label, json_kind(item));
-	w->booleans = cJSON_IsBool(item);
+	w->booleans = !row && cJSON_IsBool(item);
 	return ATTN_OK;
 }
 
@@ -93,16 +96,17 @@ static enum attn_status check(struct walk *w, const cJSON *array, int depth)
 {
 	const char *things = depth + 1 < w->rank ? "rows" : w->booleans ? "values" : "numbers";
 	char at[PLACE];
-	if (!cJSON_IsArray(array))
+	const struct json_row *row = depth + 1 == w->rank && !w->booleans ? json_row(w->rows, array) : NULL;
+	if (!cJSON_IsArray(array) && !row)
 		return attn_fail(w->err, ATTN_BAD_INPUT, "%s is %s, expected an array of %zu %s",
 				 place(w, depth, at, sizeof at), json_kind(array), w->shape[depth], things);
-	size_t size = array_size(array);
+	size_t size = row ? row->count : array_size(array);
 	if (size != w->shape[depth])
 		return attn_fail(w->err, ATTN_BAD_INPUT, "%s has %zu %s, expected %zu",
 				 place(w, depth, at, sizeof at), size, things, w->shape[depth]);
 	enum attn_status status = ATTN_OK;
 	w->index[depth] = 0;
-	for (const cJSON *item = array->child; item && status == ATTN_OK; item = item->next) {
+	for (const cJSON *item = row ? NULL : array->child; item && status == ATTN_OK; item = item->next) {
 		status = depth + 1 < w->rank ? check(w, item, depth + 1) : check_leaf(w, item);
 		w->index[depth]++;
 	}
@@ -120,23 +124,48 @@ static unsigned char *fill_booleans(const cJSON *item, int rank, unsigned char *
 	return to;
 }
 
-static double *fill_numbers(const cJSON *item, int rank, double *to)
+/* Parse a row: only now does cJSON see its numbers. */
+static enum attn_status fill_row(struct walk *w, const struct json_row *row, double **to)
 {
-	for (; item; item = item->next) {
-		if (rank > 1)
-			to = fill_numbers(item->child, rank - 1, to);
-		else
-			*to++ = cJSON_IsNull(item) ? -INFINITY : item->valuedouble;
+	cJSON *numbers = cJSON_ParseWithLength(row->text, row->length);
+	if (!numbers)
+		return attn_fail_memory(w->err);
+	enum attn_status status = ATTN_OK;
+	w->index[w->rank - 1] = 0;
+	for (const cJSON *item = numbers->child; item && status == ATTN_OK; item = item->next) {
+		status = check_leaf(w, item);
+		*(*to)++ = item->valuedouble;
+		w->index[w->rank - 1]++;
 	}
-	return to;
+	cJSON_Delete(numbers);
+	return status;
+}
+
+/* Fill from an array `depth` levels down, whose shape is checked. */
+static enum attn_status fill_numbers(struct walk *w, const cJSON *array, int depth, double **to)
+{
+	const struct json_row *row = json_row(w->rows, array);
+	if (row)
+		return fill_row(w, row, to);
+	enum attn_status status = ATTN_OK;
+	w->index[depth] = 0;
+	for (const cJSON *item = array->child; item && status == ATTN_OK; item = item->next) {
+		if (depth + 1 < w->rank)
+			status = fill_numbers(w, item, depth + 1, to);
+		else
+			*(*to)++ = cJSON_IsNull(item) ? -INFINITY : item->valuedouble;
+		w->index[depth]++;
+	}
+	return status;
 }
 
 /* Numbers become float64, so that lengths stay exact and nothing is lost before
- * the engine looks; beside cJSON's 64 bytes a number, 8 do not matter. */
-enum attn_status json_tensor(const cJSON *array, const char *label, const char *name, const char *origin,
-			     bool null_allowed, struct tensor *t, struct attn_error *err)
+ * the engine looks. */
+enum attn_status json_tensor(const struct json_rows *rows, const cJSON *array, const char *label,
+			     const char *name, const char *origin, bool null_allowed, struct tensor *t,
+			     struct attn_error *err)
 {
-	struct walk w = {.label = label, .null_allowed = null_allowed, .err = err};
+	struct walk w = {.rows = rows, .label = label, .null_allowed = null_allowed, .err = err};
 	*t = (struct tensor){0};
 	enum attn_status status = measure(&w, array);
 	if (status == ATTN_OK)
@@ -152,11 +181,14 @@ enum attn_status json_tensor(const cJSON *array, const char *label, const char *
 		tensor_release(t);
 		return attn_fail_memory(err);
 	}
+	double *numbers = t->owned;
 	if (w.booleans)
 		fill_booleans(array->child, w.rank, t->owned);
 	else
-		fill_numbers(array->child, w.rank, t->owned);
-	return ATTN_OK;
+		status = fill_numbers(&w, array, 0, &numbers);
+	if (status != ATTN_OK)
+		tensor_release(t);
+	return status;
 }
 
 enum attn_status json_strings(const cJSON *array, const char *label, struct string_list *list,

@@ -30,6 +30,7 @@ struct head {
 struct heads {
 	struct head *items;
 	size_t count;
+	const struct json_rows *rows;
 	const char *origin;
 	struct attn_error *err;
 };
@@ -53,7 +54,7 @@ static enum attn_status read_part(struct heads *heads, struct head *head, int p,
 	struct tensor *t = &head->parts[p];
 	snprintf(label, sizeof label, "heads[%zu].%s", heads->count, parts[p].name);
 	enum attn_status status =
-	    json_tensor(item, label, parts[p].name, heads->origin, false, t, heads->err);
+	    json_tensor(heads->rows, item, label, parts[p].name, heads->origin, false, t, heads->err);
 	if (status != ATTN_OK)
 		return status;
 	if (t->dtype != DTYPE_F64)
@@ -184,6 +185,9 @@ static enum attn_status add_names(const struct heads *heads, struct bundle *out)
 
 static enum attn_status read_heads(struct heads *heads, const cJSON *array, struct bundle *out)
 {
+	if (json_row(heads->rows, array))
+		return attn_fail(heads->err, ATTN_BAD_INPUT,
+				 "'heads[0]' is a number, expected an object with wq, wk and wv");
 	if (!cJSON_IsArray(array) || !array->child)
 		return attn_fail(heads->err, ATTN_BAD_INPUT, "'heads' is %s, expected an array of heads",
 				 cJSON_IsArray(array) ? "empty" : json_kind(array));
@@ -202,10 +206,10 @@ static enum attn_status read_heads(struct heads *heads, const cJSON *array, stru
 	return bundle_add_setting(out, "num_heads", number, heads->origin, heads->err);
 }
 
-enum attn_status json_heads(const cJSON *array, const char *origin, struct bundle *out,
-			    struct attn_error *err)
+enum attn_status json_heads(const struct json_rows *rows, const cJSON *array, const char *origin,
+			    struct bundle *out, struct attn_error *err)
 {
-	struct heads heads = {.origin = origin, .err = err};
+	struct heads heads = {.rows = rows, .origin = origin, .err = err};
 	enum attn_status status = read_heads(&heads, array, out);
 	for (size_t h = 0; h < heads.count; h++)
 		for (int p = 0; p < PARTS; p++)

@@ -17,12 +17,33 @@
 #include "core/tensor.h"
 #include "util/error.h"
 
+/* Arrays of plain numbers, left out of the tree of json_rows_parse: cJSON takes 64
+ * bytes a number, so a large matrix is parsed row by row when it is read. */
+struct json_rows {
+	struct json_row {
+		const char *text; /* in the caller's data: "[1, 2]" */
+		size_t length;    /* bytes */
+		size_t count;     /* numbers, at least 1 */
+	} * items;                /* owned */
+	size_t count;
+};
+
+void json_rows_release(struct json_rows *rows);
+
+/* The row that an item of the tree stands for, or NULL when it is what it is. */
+const struct json_row *json_row(const struct json_rows *rows, const cJSON *item);
+
+/* Parse all of data[length] as json_text_parse does, with every array of plain
+ * numbers replaced by an item that json_row knows.  `data` must outlive *rows. */
+enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON **root,
+				 struct json_rows *rows, struct attn_error *err);
+
 /* Parse all of data[length], which may start with a byte order mark; the caller
  * frees *root by cJSON_Delete.  Errors say line and column. */
 enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON **root,
 				 struct attn_error *err);
 
-/* "a number", "an array": what an item is, for messages. */
+/* "a number", "an array": what an item is, for messages; a row is an array. */
 const char *json_kind(const cJSON *item);
 
 /* Whether `item` of `object` has the name of one before it.  Linear, so only for
@@ -32,8 +53,9 @@ bool json_repeated(const cJSON *object, const cJSON *item);
 /* Read nested arrays of numbers (float64) or booleans as a tensor called `name`,
  * which owns its data.  `label` stands for it in messages.  null is minus
  * infinity where `null_allowed`. */
-enum attn_status json_tensor(const cJSON *array, const char *label, const char *name, const char *origin,
-			     bool null_allowed, struct tensor *t, struct attn_error *err);
+enum attn_status json_tensor(const struct json_rows *rows, const cJSON *array, const char *label,
+			     const char *name, const char *origin, bool null_allowed, struct tensor *t,
+			     struct attn_error *err);
 
 /* Read an array of strings into an empty list; on failure it is empty again. */
 enum attn_status json_strings(const cJSON *array, const char *label, struct string_list *list,
@@ -41,7 +63,7 @@ enum attn_status json_strings(const cJSON *array, const char *label, struct stri
 
 /* Read a "heads" list: join the heads' matrices side by side, and set num_heads
  * and head_names. */
-enum attn_status json_heads(const cJSON *array, const char *origin, struct bundle *out,
-			    struct attn_error *err);
+enum attn_status json_heads(const struct json_rows *rows, const cJSON *array, const char *origin,
+			    struct bundle *out, struct attn_error *err);
 
 #endif

@@ -1,11 +1,17 @@
 /* JSON text: a strict check of the syntax (RFC 8259) that says where it fails,
  * then cJSON.
+ *
+ * On its way the check can leave out the arrays of plain numbers: what cJSON gets
+ * is then a skeleton, in which {"": K} stands for row K.  An empty key is refused
+ * in what comes from outside, so nothing else can look like it.
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/json_internal.h"
+#include "util/buffer.h"
 #include "util/utf8.h"
 
 enum {
@@ -23,6 +29,14 @@ struct scan {
 	struct attn_error *err;
 	int depth;
 	char closers[MAX_DEPTH]; /* the bracket that ends each open array or object */
+
+	/* The skeleton in the making; unused where `rows` is NULL. */
+	struct json_rows *rows;
+	struct buffer skeleton;
+	size_t copied;    /* bytes of data that the skeleton stands for */
+	size_t row_start; /* the last '[' */
+	size_t row_count; /* numbers since then */
+	bool row_plain;   /* nothing but numbers since then */
 };
 
 static enum attn_status fail_here(const struct scan *s, const char *what)
@@ -71,6 +85,7 @@ static bool skip_digits(struct scan *s)
 static enum attn_status scan_number(struct scan *s)
 {
 	size_t start = s->at;
+	s->row_count++;
 	if (peek(s) == '-')
 		s->at++;
 	if (peek(s) == '0')
@@ -165,6 +180,8 @@ static enum attn_status scan_key(struct scan *s)
 	skip_space(s);
 	if (peek(s) != '"')
 		return fail_here(s, "a key in double quotes");
+	if (s->length - s->at > 1 && s->data[s->at + 1] == '"')
+		return fail_here(s, "a key that is not empty");
 	enum attn_status status = scan_string(s);
 	if (status != ATTN_OK)
 		return status;
@@ -179,6 +196,7 @@ static enum attn_status scan_scalar(struct scan *s)
 {
 	static const char *const words[] = {"true", "false", "null"};
 	int c = peek(s);
+	s->row_plain &= c != '"' && c != 't' && c != 'f' && c != 'n';
 	if (c == '"')
 		return scan_string(s);
 	if (c == '-' || (c >= '0' && c <= '9'))
@@ -199,7 +217,9 @@ static enum attn_status scan_open(struct scan *s, bool *open)
 	char closer = peek(s) == '{' ? '}' : ']';
 	if (s->depth == MAX_DEPTH)
 		return fail_here(s, "at most 64 levels of brackets");
-	s->at++;
+	s->row_start = s->at++;
+	s->row_plain = closer == ']';
+	s->row_count = 0;
 	skip_space(s);
 	*open = peek(s) != closer;
 	if (!*open) {
@@ -208,6 +228,30 @@ static enum attn_status scan_open(struct scan *s, bool *open)
 	}
 	s->closers[s->depth++] = closer;
 	return closer == '}' ? scan_key(s) : ATTN_OK;
+}
+
+/* An array has ended: if it was a row, leave it out of the skeleton. */
+static void end_row(struct scan *s)
+{
+	bool row = s->rows && s->row_plain && s->row_count > 0;
+	s->row_plain = false; /* what is around it is not one */
+	if (!row || s->skeleton.failed)
+		return;
+	size_t count = s->rows->count;
+	if ((count & (count - 1)) == 0) { /* doubled at powers of two */
+		struct json_row *items = reallocarray(s->rows->items, count ? count * 2 : 1, sizeof *items);
+		if (!items) {
+			s->skeleton.failed = true;
+			return;
+		}
+		s->rows->items = items;
+	}
+	const char *text = (const char *)s->data;
+	s->rows->items[s->rows->count++] =
+	    (struct json_row){text + s->row_start, s->at - s->row_start, s->row_count};
+	buffer_add(&s->skeleton, text + s->copied, s->row_start - s->copied);
+	buffer_printf(&s->skeleton, "{\"\":%zu}", count);
+	s->copied = s->at;
 }
 
 /* After a value: close what ends here, and step over the comma (and key) before
@@ -224,6 +268,7 @@ static enum attn_status scan_close(struct scan *s)
 		if (peek(s) != s->closers[s->depth - 1])
 			return fail_here(s, object ? "',' or '}'" : "',' or ']'");
 		s->at++;
+		end_row(s);
 	}
 	return ATTN_OK;
 }
@@ -247,27 +292,68 @@ static enum attn_status scan_document(struct scan *s)
 	return status;
 }
 
+static enum attn_status parse(struct scan *s, cJSON **root)
+{
+	*root = NULL;
+	for (size_t i = 0; i < s->length;) {
+		size_t step = s->data[i] < 0x80 ? 1 : utf8_step((const char *)s->data + i, s->length - i);
+		if (step == 0)
+			return attn_fail(s->err, ATTN_BAD_INPUT, "byte %zu is not UTF-8 text", i);
+		i += step;
+	}
+	if (s->length >= 3 && memcmp(s->data, "\xef\xbb\xbf", 3) == 0) {
+		s->data += 3;
+		s->length -= 3;
+	}
+	enum attn_status status = scan_document(s);
+	if (status != ATTN_OK)
+		return status;
+	const char *text = (const char *)s->data;
+	/* The syntax is right, so what can fail is memory. */
+	if (s->rows) {
+		buffer_add(&s->skeleton, text + s->copied, s->length - s->copied);
+		if (!s->skeleton.failed)
+			*root = cJSON_ParseWithLength(s->skeleton.data, s->skeleton.length);
+	} else {
+		*root = cJSON_ParseWithLength(text, s->length);
+	}
+	return *root ? ATTN_OK : attn_fail_memory(s->err);
+}
+
 enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON **root,
 				 struct attn_error *err)
 {
-	*root = NULL;
-	for (size_t i = 0; i < length;) {
-		size_t step = data[i] < 0x80 ? 1 : utf8_step((const char *)data + i, length - i);
-		if (step == 0)
-			return attn_fail(err, ATTN_BAD_INPUT, "byte %zu is not UTF-8 text", i);
-		i += step;
-	}
-	if (length >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) {
-		data += 3;
-		length -= 3;
-	}
 	struct scan scan = {.data = data, .length = length, .err = err};
-	enum attn_status status = scan_document(&scan);
+	return parse(&scan, root);
+}
+
+enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON **root,
+				 struct json_rows *rows, struct attn_error *err)
+{
+	struct scan scan = {.data = data, .length = length, .err = err, .rows = rows};
+	*rows = (struct json_rows){0};
+	enum attn_status status = parse(&scan, root);
+	buffer_release(&scan.skeleton);
 	if (status != ATTN_OK)
-		return status;
-	/* The syntax is right, so what can fail is memory. */
-	*root = cJSON_ParseWithLength((const char *)data, length);
-	return *root ? ATTN_OK : attn_fail_memory(err);
+		json_rows_release(rows);
+	return status;
+}
+
+void json_rows_release(struct json_rows *rows)
+{
+	free(rows->items);
+	*rows = (struct json_rows){0};
+}
+
+/* A row's place in the tree: an object with the key that no document has. */
+static bool is_row(const cJSON *item)
+{
+	return cJSON_IsObject(item) && item->child && item->child->string[0] == '\0';
+}
+
+const struct json_row *json_row(const struct json_rows *rows, const cJSON *item)
+{
+	return is_row(item) ? &rows->items[(size_t)item->child->valuedouble] : NULL;
 }
 
 const char *json_kind(const cJSON *item)
@@ -280,7 +366,7 @@ const char *json_kind(const cJSON *item)
 		return "a number";
 	if (cJSON_IsString(item))
 		return "a string";
-	return cJSON_IsArray(item) ? "an array" : "an object";
+	return cJSON_IsArray(item) || is_row(item) ? "an array" : "an object";
 }
 
 bool json_repeated(const cJSON *object, const cJSON *item)
