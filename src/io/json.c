@@ -118,7 +118,7 @@ static enum attn_status read_source_key(const struct document *doc, const cJSON 
 
 static enum attn_status read_source(const struct document *doc, const cJSON *object)
 {
-	if (!cJSON_IsObject(object))
+	if (!json_is_object(object))
 		return attn_fail(doc->err, ATTN_BAD_INPUT,
 				 "'source' is %s, expected an object with tokens and embeddings",
 				 json_kind(object));
@@ -196,7 +196,7 @@ enum attn_status json_parse(const unsigned char *data, size_t length, const char
 		return status;
 	if (cJSON_IsArray(root) || json_row(&rows, root))
 		status = read_bare_array(&doc, root);
-	else if (!cJSON_IsObject(root))
+	else if (!json_is_object(root))
 		status = attn_fail(err, ATTN_BAD_INPUT, "document is %s, expected an object or an array",
 				   json_kind(root));
 	else

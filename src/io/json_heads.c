@@ -113,7 +113,7 @@ static enum attn_status check_head(const struct heads *heads, size_t h)
 
 static enum attn_status read_head(struct heads *heads, const cJSON *object)
 {
-	if (!cJSON_IsObject(object))
+	if (!json_is_object(object))
 		return attn_fail(heads->err, ATTN_BAD_INPUT,
 				 "'heads[%zu]' is %s, expected an object with wq, wk and wv", heads->count,
 				 json_kind(object));

@@ -43,6 +43,9 @@ enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON
 enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON **root,
 				 struct attn_error *err);
 
+/* Whether an item is an object of the document, and not a row. */
+bool json_is_object(const cJSON *item);
+
 /* "a number", "an array": what an item is, for messages; a row is an array. */
 const char *json_kind(const cJSON *item);
 

@@ -351,6 +351,11 @@ static bool is_row(const cJSON *item)
 	return cJSON_IsObject(item) && item->child && item->child->string[0] == '\0';
 }
 
+bool json_is_object(const cJSON *item)
+{
+	return cJSON_IsObject(item) && !is_row(item);
+}
+
 const struct json_row *json_row(const struct json_rows *rows, const cJSON *item)
 {
 	return is_row(item) ? &rows->items[(size_t)item->child->valuedouble] : NULL;
