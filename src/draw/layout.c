@@ -358,7 +358,7 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 
 /* Large pictures are looked at from further away, or shrunk to a page: their
  * text grows, up to 2.5 times. */
-static double text_scale(double scale, double longer)
+static double grown_scale(double scale, double longer)
 {
 	double factor = longer / (1200.0 * scale);
 
@@ -395,7 +395,7 @@ enum attn_status layout_make(const struct layout_request *request, const struct 
 	columns = (int)r.panel_columns;
 	r.line = r.line > 0.0 ? r.line : r.scale;
 	if (r.size) {
-		r.scale = text_scale(r.scale, (double)r.size * 0.9);
+		r.scale = grown_scale(r.scale, (double)r.size * 0.9);
 		return fit_size(&r, measure, columns, label_limit(&r), out) ? ATTN_OK : fail_size(&r, err);
 	}
 	wide = r.cols * r.panel_columns;
@@ -405,7 +405,7 @@ enum attn_status layout_make(const struct layout_request *request, const struct 
 		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
 		cell = widen_for_labels(&r, measure, larger(cell, r.least_cell), label_limit(&r));
 	}
-	r.scale = text_scale(r.scale, (double)longer * cell);
+	r.scale = grown_scale(r.scale, (double)longer * cell);
 	try_layout(&r, measure, columns, cell, label_limit(&r), out);
 	return ATTN_OK;
 }

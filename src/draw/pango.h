@@ -23,19 +23,20 @@
 	X(cairo_image_surface_create)                                                                        \
 	X(cairo_image_surface_get_data)                                                                      \
 	X(cairo_image_surface_get_stride)                                                                    \
-	X(cairo_move_to)                                                                                     \
+	X(cairo_scale)                                                                                       \
 	X(cairo_status)                                                                                      \
 	X(cairo_surface_destroy)                                                                             \
 	X(cairo_surface_flush)                                                                               \
+	X(cairo_translate)                                                                                   \
 	X(g_object_unref)                                                                                    \
 	X(pango_cairo_context_set_font_options)                                                              \
 	X(pango_cairo_font_map_new)                                                                          \
 	X(pango_cairo_show_layout)                                                                           \
+	X(pango_context_set_round_glyph_positions)                                                           \
 	X(pango_font_description_free)                                                                       \
 	X(pango_font_description_new)                                                                        \
 	X(pango_font_description_set_absolute_size)                                                          \
 	X(pango_font_description_set_family)                                                                 \
-	X(pango_font_description_set_weight)                                                                 \
 	X(pango_font_map_create_context)                                                                     \
 	X(pango_layout_get_baseline)                                                                         \
 	X(pango_layout_get_extents)                                                                          \

@@ -1,10 +1,10 @@
 #include "draw/text.h"
 
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw/pango.h"
+#include "draw/text_internal.h"
 #include "util/checked.h"
 
 enum {
@@ -12,36 +12,6 @@ enum {
 	CACHE_ENTRIES = 32768,
 	MAX_INK = 16384, /* pixels a side of one text: more is cut */
 	BLEED = 2        /* pixels around the box: hinting moves ink by one */
-};
-
-struct entry {
-	char *text; /* as given */
-	struct text_style style;
-	uint64_t hash;
-	struct text_box box;
-	double x, y;             /* where the layout's origin falls inside the box */
-	unsigned char *coverage; /* the box with BLEED on all sides, once painted */
-	uint32_t *colours;       /* the same as premultiplied ARGB: text with colour glyphs */
-};
-
-struct text_engine {
-	const struct pango_functions *pango; /* NULL until the first text */
-	PangoFontMap *map;
-	PangoContext *context;
-	PangoLayout *layout;
-	PangoFontDescription *font;
-	struct text_style current; /* what the layout is set to */
-	const struct entry *laid_out;
-
-	struct entry **entries; /* (count) */
-	size_t count, capacity;
-	size_t *slots; /* (slot_count): index + 1 of an entry, 0 = free */
-	size_t slot_count;
-	size_t bytes; /* of rasters */
-
-	struct buffer shown; /* scratch */
-	char *missing;
-	struct attn_error error;
 };
 
 enum attn_status text_engine_new(struct text_engine **engine, struct attn_error *err)
@@ -77,12 +47,10 @@ void text_engine_free(struct text_engine *t)
 	if (!t)
 		return;
 	cache_drop(t);
-	if (t->font)
-		t->pango->pango_font_description_free(t->font);
-	if (t->layout)
-		t->pango->g_object_unref(t->layout);
-	if (t->context)
-		t->pango->g_object_unref(t->context);
+	if (t->even)
+		t->pango->g_object_unref(t->even);
+	if (t->fine)
+		t->pango->g_object_unref(t->fine);
 	if (t->map)
 		t->pango->g_object_unref(t->map);
 	buffer_release(&t->shown);
@@ -108,45 +76,52 @@ const char *text_missing_glyphs(const struct text_engine *t)
 	return t->missing;
 }
 
-/* The same pixels on every machine with the same fonts: grey, slightly hinted,
- * not placed by the desktop's settings. */
-static void set_rendering(const struct pango_functions *p, PangoContext *context)
+/* A layout whose pixels are the same on every machine with the same fonts: grey,
+ * slightly hinted, whatever the desktop's settings say. */
+static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
 {
+	const struct pango_functions *p = t->pango;
 	cairo_font_options_t *options = p->cairo_font_options_create();
+	PangoContext *context = p->pango_font_map_create_context(t->map);
+	PangoFontDescription *font = p->pango_font_description_new();
+	PangoLayout *layout;
 
 	p->cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
 	p->cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
 	p->cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
 	p->pango_cairo_context_set_font_options(context, options);
+	p->pango_context_set_round_glyph_positions(context, even);
+	layout = p->pango_layout_new(context);
+	p->pango_font_description_set_family(font, "Sans");
+	p->pango_font_description_set_absolute_size(font, (double)size * PANGO_SCALE);
+	p->pango_layout_set_font_description(layout, font);
+	p->pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+	p->pango_font_description_free(font);
+	p->g_object_unref(context);
 	p->cairo_font_options_destroy(options);
+	return layout;
 }
 
 /* Load Pango, once.  False, with t->error filled, when it cannot. */
-static bool engine_start(struct text_engine *t)
+static bool engine_start(struct text_engine *t, int size)
 {
-	const struct pango_functions *p;
-
 	if (t->error.status != ATTN_OK)
 		return false;
 	if (t->pango)
 		return true;
-	if (pango_load(&p, &t->error) != ATTN_OK)
+	if (pango_load(&t->pango, &t->error) != ATTN_OK)
 		return false;
-	t->pango = p;
-	t->map = p->pango_cairo_font_map_new();
-	t->context = p->pango_font_map_create_context(t->map);
-	set_rendering(p, t->context);
-	t->layout = p->pango_layout_new(t->context);
-	t->font = p->pango_font_description_new();
-	p->pango_font_description_set_family(t->font, "Sans");
+	t->map = t->pango->pango_cairo_font_map_new();
+	t->size = size > 0 ? size : 1;
+	t->even = layout_new(t, true, t->size);
+	t->fine = layout_new(t, false, t->size);
 	return true;
 }
 
 static uint64_t hash_of(const char *text, struct text_style style)
 {
 	uint64_t hash = 1469598103934665603u;
-	const uint64_t key[] = {(uint64_t)style.size, (uint64_t)style.max_width,
-				(uint64_t)style.bold * 2 + (uint64_t)style.wrap};
+	const uint64_t key[] = {(uint64_t)style.size, (uint64_t)style.max_width, (uint64_t)style.wrap};
 
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
@@ -157,7 +132,7 @@ static uint64_t hash_of(const char *text, struct text_style style)
 
 static bool same_style(struct text_style a, struct text_style b)
 {
-	return a.size == b.size && a.bold == b.bold && a.max_width == b.max_width && a.wrap == b.wrap;
+	return a.size == b.size && a.max_width == b.max_width && a.wrap == b.wrap;
 }
 
 /* Find the slot of a text: that of its entry, or a free one. */
@@ -202,11 +177,16 @@ static bool cache_grow(struct text_engine *t)
 	return true;
 }
 
-/* Set the layout to a text, as it can be seen.  False without memory. */
-static bool lay_out(struct text_engine *t, const struct entry *e)
+double text_scale(const struct text_engine *t, const struct entry *e)
+{
+	return (double)e->style.size / t->size;
+}
+
+bool text_lay_out(struct text_engine *t, const struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
 	struct text_style style = e->style;
+	double width = style.max_width * PANGO_SCALE / text_scale(t, e);
 
 	if (t->laid_out == e)
 		return true;
@@ -215,68 +195,50 @@ static bool lay_out(struct text_engine *t, const struct entry *e)
 	text_visible(&t->shown, e->text);
 	if (t->shown.failed)
 		return false;
-	if (style.size != t->current.size || style.bold != t->current.bold) {
-		p->pango_font_description_set_absolute_size(t->font, (double)style.size * PANGO_SCALE);
-		p->pango_font_description_set_weight(t->font,
-						     style.bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-		p->pango_layout_set_font_description(t->layout, t->font);
-	}
-	t->current = style;
-	p->pango_layout_set_width(t->layout, style.max_width > 0 ? style.max_width * PANGO_SCALE : -1);
-	p->pango_layout_set_wrap(t->layout, PANGO_WRAP_WORD_CHAR);
+	t->layout = style.size == t->size ? t->even : t->fine;
+	p->pango_layout_set_width(t->layout, style.max_width > 0 ? (int)fmin(width, 1e9) : -1);
 	p->pango_layout_set_ellipsize(t->layout, style.wrap ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END);
 	p->pango_layout_set_text(t->layout, t->shown.data, (int)t->shown.length);
 	t->laid_out = e;
 	return true;
 }
 
-static int floor_pixels(int units)
+static int clamp_ink(double pixels)
 {
-	return units >= 0 ? units / PANGO_SCALE : -((-units + PANGO_SCALE - 1) / PANGO_SCALE);
-}
-
-static int ceil_pixels(int units)
-{
-	return -floor_pixels(-units);
-}
-
-static int clamp_ink(int pixels)
-{
-	return pixels < 0 ? 0 : pixels > MAX_INK ? MAX_INK : pixels;
+	return pixels < 0 ? 0 : pixels > MAX_INK ? MAX_INK : (int)pixels;
 }
 
 static void measure(struct text_engine *t, struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
+	double unit = text_scale(t, e) / PANGO_SCALE, baseline, left, right;
 	PangoRectangle ink, logical;
-	int baseline, left, right;
 
 	p->pango_layout_get_extents(t->layout, &ink, &logical);
-	baseline = p->pango_layout_get_baseline(t->layout);
-	left = logical.x;
-	right = logical.x + logical.width;
+	baseline = p->pango_layout_get_baseline(t->layout) * unit;
+	left = logical.x * unit;
+	right = (logical.x + logical.width) * unit;
 	if (ink.width > 0) {
-		left = ink.x < left ? ink.x : left;
-		right = ink.x + ink.width > right ? ink.x + ink.width : right;
-		e->box.above = clamp_ink(ceil_pixels(baseline - ink.y) + 1);
-		e->box.below = clamp_ink(ceil_pixels(ink.y + ink.height - baseline));
+		left = fmin(left, ink.x * unit);
+		right = fmax(right, (ink.x + ink.width) * unit);
+		e->box.above = clamp_ink(ceil(baseline - ink.y * unit) + 1);
+		e->box.below = clamp_ink(ceil((ink.y + ink.height) * unit - baseline));
 	}
-	left = floor_pixels(left);
-	e->box.width = clamp_ink(ceil_pixels(right) - left);
+	left = floor(left);
+	e->box.width = clamp_ink(ceil(right) - left);
 	e->x = -left;
-	e->y = e->box.above - (double)baseline / PANGO_SCALE;
+	e->y = e->box.above - baseline;
 	if (!t->missing && p->pango_layout_get_unknown_glyphs_count(t->layout) > 0)
 		t->missing = strdup(e->text);
 }
 
-/* The entry of a text, measured; NULL on failure, which t->error then tells. */
-static struct entry *lookup(struct text_engine *t, const char *text, struct text_style style)
+struct entry *text_lookup(struct text_engine *t, const char *text, struct text_style style)
 {
 	uint64_t hash = hash_of(text, style);
 	struct entry *e = NULL;
 	size_t slot;
 
-	if (!engine_start(t))
+	if (!engine_start(t, style.size))
 		return NULL;
 	if (!cache_grow(t))
 		goto no_memory;
@@ -288,7 +250,7 @@ static struct entry *lookup(struct text_engine *t, const char *text, struct text
 		goto no_memory;
 	e->style = style;
 	e->hash = hash;
-	if (!lay_out(t, e))
+	if (!text_lay_out(t, e))
 		goto no_memory;
 	measure(t, e);
 	t->entries[t->count++] = e;
@@ -306,115 +268,7 @@ no_memory:
 struct text_box text_measure(struct text_engine *t, const char *text, struct text_style style)
 {
 	const struct text_box nothing = {0, 0, 0};
-	const struct entry *e = lookup(t, text, style);
+	const struct entry *e = text_lookup(t, text, style);
 
 	return e ? e->box : nothing;
-}
-
-/* Keep the surface's pixels: as coverage, unless some glyph has colours. */
-static bool keep_pixels(struct entry *e, const unsigned char *data, size_t stride, size_t width,
-			size_t height)
-{
-	bool coloured = false;
-
-	e->coverage = array_alloc(width, height);
-	e->colours = array_alloc(width * height, sizeof *e->colours);
-	if (!e->coverage || !e->colours)
-		return false;
-	for (size_t y = 0; y < height; y++) {
-		memcpy(e->colours + y * width, data + y * stride, width * sizeof *e->colours);
-		for (size_t x = 0; x < width; x++) {
-			uint32_t pixel = e->colours[y * width + x];
-
-			coloured |= (pixel & 0xffffff) != 0;
-			e->coverage[y * width + x] = (unsigned char)(pixel >> 24);
-		}
-	}
-	if (!coloured) {
-		free(e->colours);
-		e->colours = NULL;
-	}
-	return true;
-}
-
-static bool rasterise(struct text_engine *t, struct entry *e)
-{
-	const struct pango_functions *p = t->pango;
-	int width = e->box.width + 2 * BLEED, height = e->box.above + e->box.below + 2 * BLEED;
-	cairo_surface_t *surface;
-	cairo_t *cr;
-	bool good;
-
-	if (e->coverage || e->box.width == 0 || e->box.above + e->box.below == 0)
-		return true;
-	if (!lay_out(t, e))
-		return false;
-	surface = p->cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
-	cr = p->cairo_create(surface);
-	p->cairo_move_to(cr, e->x + BLEED, e->y + BLEED);
-	p->pango_cairo_show_layout(cr, t->layout);
-	p->cairo_surface_flush(surface);
-	good = p->cairo_status(cr) == CAIRO_STATUS_SUCCESS &&
-	       keep_pixels(e, p->cairo_image_surface_get_data(surface),
-			   (size_t)p->cairo_image_surface_get_stride(surface), (size_t)width, (size_t)height);
-	p->cairo_destroy(cr);
-	p->cairo_surface_destroy(surface);
-	t->bytes += (size_t)width * (size_t)height;
-	return good;
-}
-
-/* Greys on white keep to 16 levels: no eye tells them apart, and a picture then
- * has few enough colours for a palette. */
-static unsigned char blend(unsigned char under, unsigned int over, unsigned int alpha, bool snap)
-{
-	unsigned int value = (under * (255 - alpha) + over * alpha + 127) / 255;
-
-	return (unsigned char)(snap ? (value + 8) / 17 * 17 : value);
-}
-
-static void paint_pixel(unsigned char *pixel, const struct entry *e, size_t at, struct rgb colour)
-{
-	unsigned int alpha = e->coverage[at];
-	bool white = pixel[0] == 255 && pixel[1] == 255 && pixel[2] == 255;
-
-	if (alpha == 0)
-		return;
-	if (e->colours) { /* premultiplied: alpha has been applied */
-		uint32_t over = e->colours[at];
-
-		pixel[0] = (unsigned char)(pixel[0] * (255 - alpha) / 255 + (over >> 16 & 0xff));
-		pixel[1] = (unsigned char)(pixel[1] * (255 - alpha) / 255 + (over >> 8 & 0xff));
-		pixel[2] = (unsigned char)(pixel[2] * (255 - alpha) / 255 + (over & 0xff));
-		return;
-	}
-	pixel[0] = blend(pixel[0], colour.r, alpha, white);
-	pixel[1] = blend(pixel[1], colour.g, alpha, white);
-	pixel[2] = blend(pixel[2], colour.b, alpha, white);
-}
-
-void text_paint(struct text_engine *t, struct image *image, const char *text, struct text_style style, int x,
-		int y, bool turned, struct rgb colour)
-{
-	struct entry *e = lookup(t, text, style);
-	size_t at = 0;
-
-	if (!e)
-		return;
-	if (!rasterise(t, e)) {
-		attn_fail_memory(&t->error);
-		return;
-	}
-	if (!e->coverage)
-		return;
-	for (int row = -BLEED; row < e->box.above + e->box.below + BLEED; row++) {
-		for (int col = -BLEED; col < e->box.width + BLEED; col++, at++) {
-			int px = turned ? x + row - e->box.above : x + col;
-			int py = turned ? y - 1 - col : y + row - e->box.above;
-
-			if (px < 0 || py < 0 || (size_t)px >= image->width || (size_t)py >= image->height)
-				continue;
-			paint_pixel(image->pixels + ((size_t)py * image->width + (size_t)px) * 3, e, at,
-				    colour);
-		}
-	}
 }

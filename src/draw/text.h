@@ -23,8 +23,7 @@ struct text_box {
 };
 
 struct text_style {
-	int size; /* em, in pixels */
-	bool bold;
+	int size;      /* em, in pixels */
 	int max_width; /* pixels; 0 = no limit */
 	bool wrap;     /* break lines at max_width; else shorten with an ellipsis */
 };

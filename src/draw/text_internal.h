@@ -1,0 +1,54 @@
+/* Shared by text.c and text_paint.c. */
+#ifndef ATTN_DRAW_TEXT_INTERNAL_H
+#define ATTN_DRAW_TEXT_INTERNAL_H
+
+#include <stdint.h>
+
+#include "draw/pango.h"
+#include "draw/text.h"
+
+struct entry {
+	char *text; /* as given */
+	struct text_style style;
+	uint64_t hash;
+	struct text_box box;
+	double x, y;             /* where the layout's origin falls inside the box */
+	unsigned char *coverage; /* the box with BLEED on all sides, once painted */
+	uint32_t *colours;       /* the same as premultiplied ARGB: text with colour glyphs */
+};
+
+struct text_engine {
+	const struct pango_functions *pango; /* NULL until the first text */
+	PangoFontMap *map;
+
+	/* One font serves all sizes, since each new one would cost Pango up to
+	 * 5 ms of searching: text of another size is laid out in this one and
+	 * scaled.  `even` places glyphs at whole pixels, for the font's own size;
+	 * `fine` does not. */
+	PangoLayout *even, *fine;
+	int size; /* of the font: that of the first text */
+
+	PangoLayout *layout; /* the one that is laid out now */
+	const struct entry *laid_out;
+
+	struct entry **entries; /* (count) */
+	size_t count, capacity;
+	size_t *slots; /* (slot_count): index + 1 of an entry, 0 = free */
+	size_t slot_count;
+	size_t bytes; /* of rasters */
+
+	struct buffer shown; /* scratch */
+	char *missing;
+	struct attn_error error;
+};
+
+/* The entry of a text, measured; NULL on failure, which t->error then tells. */
+struct entry *text_lookup(struct text_engine *t, const char *text, struct text_style style);
+
+/* Set t->layout to an entry's text, as it can be seen.  False without memory. */
+bool text_lay_out(struct text_engine *t, const struct entry *e);
+
+/* What the layout's lengths are multiplied by: 1 at the font's own size. */
+double text_scale(const struct text_engine *t, const struct entry *e);
+
+#endif

@@ -1,0 +1,119 @@
+/* Texts as pixels: rasterised by Cairo once, painted by copying. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "draw/text_internal.h"
+#include "util/checked.h"
+
+enum {
+	BLEED = 2 /* pixels around the box: hinting moves ink by one */
+};
+
+/* Keep the surface's pixels: as coverage, unless some glyph has colours. */
+static bool keep_pixels(struct entry *e, const unsigned char *data, size_t stride, size_t width,
+			size_t height)
+{
+	bool coloured = false;
+
+	e->coverage = array_alloc(width, height);
+	e->colours = array_alloc(width * height, sizeof *e->colours);
+	if (!e->coverage || !e->colours)
+		return false;
+	for (size_t y = 0; y < height; y++) {
+		memcpy(e->colours + y * width, data + y * stride, width * sizeof *e->colours);
+		for (size_t x = 0; x < width; x++) {
+			uint32_t pixel = e->colours[y * width + x];
+
+			coloured |= (pixel & 0xffffff) != 0;
+			e->coverage[y * width + x] = (unsigned char)(pixel >> 24);
+		}
+	}
+	if (!coloured) {
+		free(e->colours);
+		e->colours = NULL;
+	}
+	return true;
+}
+
+static bool rasterise(struct text_engine *t, struct entry *e)
+{
+	const struct pango_functions *p = t->pango;
+	int width = e->box.width + 2 * BLEED, height = e->box.above + e->box.below + 2 * BLEED;
+	cairo_surface_t *surface;
+	cairo_t *cr;
+	bool good;
+
+	if (e->coverage || e->box.width == 0 || e->box.above + e->box.below == 0)
+		return true;
+	if (!text_lay_out(t, e))
+		return false;
+	surface = p->cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+	cr = p->cairo_create(surface);
+	p->cairo_translate(cr, e->x + BLEED, e->y + BLEED);
+	p->cairo_scale(cr, text_scale(t, e), text_scale(t, e));
+	p->pango_cairo_show_layout(cr, t->layout);
+	p->cairo_surface_flush(surface);
+	good = p->cairo_status(cr) == CAIRO_STATUS_SUCCESS &&
+	       keep_pixels(e, p->cairo_image_surface_get_data(surface),
+			   (size_t)p->cairo_image_surface_get_stride(surface), (size_t)width, (size_t)height);
+	p->cairo_destroy(cr);
+	p->cairo_surface_destroy(surface);
+	t->bytes += (size_t)width * (size_t)height;
+	return good;
+}
+
+/* Greys on white keep to 16 levels: no eye tells them apart, and a picture then
+ * has few enough colours for a palette. */
+static unsigned char blend(unsigned char under, unsigned int over, unsigned int alpha, bool snap)
+{
+	unsigned int value = (under * (255 - alpha) + over * alpha + 127) / 255;
+
+	return (unsigned char)(snap ? (value + 8) / 17 * 17 : value);
+}
+
+static void paint_pixel(unsigned char *pixel, const struct entry *e, size_t at, struct rgb colour)
+{
+	unsigned int alpha = e->coverage[at];
+	bool white = pixel[0] == 255 && pixel[1] == 255 && pixel[2] == 255;
+
+	if (alpha == 0)
+		return;
+	if (e->colours) { /* premultiplied: alpha has been applied */
+		uint32_t over = e->colours[at];
+
+		pixel[0] = (unsigned char)(pixel[0] * (255 - alpha) / 255 + (over >> 16 & 0xff));
+		pixel[1] = (unsigned char)(pixel[1] * (255 - alpha) / 255 + (over >> 8 & 0xff));
+		pixel[2] = (unsigned char)(pixel[2] * (255 - alpha) / 255 + (over & 0xff));
+		return;
+	}
+	pixel[0] = blend(pixel[0], colour.r, alpha, white);
+	pixel[1] = blend(pixel[1], colour.g, alpha, white);
+	pixel[2] = blend(pixel[2], colour.b, alpha, white);
+}
+
+void text_paint(struct text_engine *t, struct image *image, const char *text, struct text_style style, int x,
+		int y, bool turned, struct rgb colour)
+{
+	struct entry *e = text_lookup(t, text, style);
+	size_t at = 0;
+
+	if (!e)
+		return;
+	if (!rasterise(t, e)) {
+		attn_fail_memory(&t->error);
+		return;
+	}
+	if (!e->coverage)
+		return;
+	for (int row = -BLEED; row < e->box.above + e->box.below + BLEED; row++) {
+		for (int col = -BLEED; col < e->box.width + BLEED; col++, at++) {
+			int px = turned ? x + row - e->box.above : x + col;
+			int py = turned ? y - 1 - col : y + row - e->box.above;
+
+			if (px < 0 || py < 0 || (size_t)px >= image->width || (size_t)py >= image->height)
+				continue;
+			paint_pixel(image->pixels + ((size_t)py * image->width + (size_t)px) * 3, e, at,
+				    colour);
+		}
+	}
+}
