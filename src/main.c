@@ -2,7 +2,6 @@
  * the exit status. */
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -61,7 +60,6 @@ int main(int argc, char **argv)
 	struct attn_error err = {ATTN_OK, ""};
 	open_standard_streams();
 	handle_signals();
-	setlocale(LC_CTYPE, "C.UTF-8"); /* for character widths; numbers stay as in C */
 	const struct command *command = &command_help;
 	if (argc > 1 && argv[1][0] != '-') {
 		command = command_find(commands, "attn", argv[1], &err);

@@ -6,6 +6,7 @@
 
 #include "io/json_internal.h"
 #include "util/checked.h"
+#include "util/number.h"
 
 /* A walk over nested arrays.  The shape is that of the first elements; all others
  * must have it too, which is checked before anything is allocated. */
@@ -124,21 +125,24 @@ static unsigned char *fill_booleans(const cJSON *item, int rank, unsigned char *
 	return to;
 }
 
-/* Parse a row: only now does cJSON see its numbers. */
+/* Read the numbers of a row.  Its syntax is checked, and it ends with ']'. */
 static enum attn_status fill_row(struct walk *w, const struct json_row *row, double **to)
 {
-	cJSON *numbers = cJSON_ParseWithLength(row->text, row->length);
-	if (!numbers)
-		return attn_fail_memory(w->err);
-	enum attn_status status = ATTN_OK;
-	w->index[w->rank - 1] = 0;
-	for (const cJSON *item = numbers->child; item && status == ATTN_OK; item = item->next) {
-		status = check_leaf(w, item);
-		*(*to)++ = item->valuedouble;
-		w->index[w->rank - 1]++;
+	char at[PLACE];
+	const char *text = row->text;
+	for (size_t i = 0; i < row->count; i++) {
+		text++; /* '[' or ',' */
+		text += strspn(text, " \n\t\r");
+		double value = number_parse(text, &text);
+		text += strspn(text, " \n\t\r");
+		if (!isfinite(value)) {
+			w->index[w->rank - 1] = i;
+			return attn_fail(w->err, ATTN_BAD_INPUT, "%s is beyond the range of float64",
+					 place(w, w->rank, at, sizeof at));
+		}
+		*(*to)++ = value;
 	}
-	cJSON_Delete(numbers);
-	return status;
+	return ATTN_OK;
 }
 
 /* Fill from an array `depth` levels down, whose shape is checked. */

@@ -68,18 +68,24 @@ static int peek(const struct scan *s)
 	return s->at < s->length ? s->data[s->at] : -1;
 }
 
+/* The loops over many bytes keep their place in a register. */
 static void skip_space(struct scan *s)
 {
-	while (peek(s) == ' ' || peek(s) == '\n' || peek(s) == '\t' || peek(s) == '\r')
-		s->at++;
+	size_t at = s->at;
+	while (at < s->length &&
+	       (s->data[at] == ' ' || s->data[at] == '\n' || s->data[at] == '\t' || s->data[at] == '\r'))
+		at++;
+	s->at = at;
 }
 
 static bool skip_digits(struct scan *s)
 {
-	size_t start = s->at;
-	while (peek(s) >= '0' && peek(s) <= '9')
-		s->at++;
-	return s->at > start;
+	size_t at = s->at;
+	while (at < s->length && s->data[at] >= '0' && s->data[at] <= '9')
+		at++;
+	bool any = at > s->at;
+	s->at = at;
+	return any;
 }
 
 static enum attn_status scan_number(struct scan *s)
@@ -296,7 +302,15 @@ static enum attn_status parse(struct scan *s, cJSON **root)
 {
 	*root = NULL;
 	for (size_t i = 0; i < s->length;) {
-		size_t step = s->data[i] < 0x80 ? 1 : utf8_step((const char *)s->data + i, s->length - i);
+		uint64_t eight;
+		if (s->length - i >= sizeof eight) { /* most text is ASCII */
+			memcpy(&eight, s->data + i, sizeof eight);
+			if ((eight & UINT64_C(0x8080808080808080)) == 0) {
+				i += sizeof eight;
+				continue;
+			}
+		}
+		size_t step = utf8_step((const char *)s->data + i, s->length - i);
 		if (step == 0)
 			return attn_fail(s->err, ATTN_BAD_INPUT, "byte %zu is not UTF-8 text", i);
 		i += step;

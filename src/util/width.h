@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Columns of UTF-8 `text`: wide characters count 2, combining ones 0.  Needs the
- * program's LC_CTYPE to be a UTF-8 locale (main sets it); else characters count 1. */
+/* Columns of UTF-8 `text`: wide characters count 2, combining ones 0.  Where the
+ * system has no locale C.UTF-8, every character counts 1.  One thread at a time. */
 size_t text_width(const char *text);
 
 #endif

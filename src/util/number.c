@@ -1,0 +1,63 @@
+#include "util/number.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Powers of ten that a double holds exactly. */
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+				1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+enum {
+	MAX_POWER = sizeof powers / sizeof *powers - 1,
+	MAX_DIGITS = 18, /* a mantissa of so many fits into 64 bits */
+	MAX_EXPONENT = 1000
+};
+
+/* Append digits to *mantissa; returns how many. */
+static int take_digits(const char **at, uint64_t *mantissa)
+{
+	int count = 0;
+	for (; **at >= '0' && **at <= '9'; (*at)++, count++)
+		*mantissa = *mantissa * 10 + (uint64_t)(**at - '0');
+	return count;
+}
+
+static int take_exponent(const char **at)
+{
+	int exponent = 0;
+	(*at)++; /* e or E */
+	bool negative = **at == '-';
+	if (**at == '-' || **at == '+')
+		(*at)++;
+	for (; **at >= '0' && **at <= '9'; (*at)++)
+		if (exponent < MAX_EXPONENT)
+			exponent = exponent * 10 + (**at - '0');
+	return negative ? -exponent : exponent;
+}
+
+/* A mantissa and a power of ten that are both exact need one rounding only, so
+ * the quotient or product is the nearest double (Clinger 1990).  Everything else
+ * is left to strtod. */
+double number_parse(const char *text, const char **end)
+{
+	const char *at = text;
+	uint64_t mantissa = 0;
+	bool negative = *at == '-';
+	at += negative;
+	int digits = take_digits(&at, &mantissa), exponent = 0;
+	if (*at == '.') {
+		at++;
+		exponent = -take_digits(&at, &mantissa);
+		digits -= exponent;
+	}
+	if (*at == 'e' || *at == 'E')
+		exponent += take_exponent(&at);
+	*end = at;
+	if (digits > MAX_DIGITS || mantissa > (uint64_t)1 << 53 || exponent < -MAX_POWER ||
+	    exponent > MAX_POWER)
+		return strtod(text, NULL);
+	double value =
+	    exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
+	return negative ? -value : value;
+}
