@@ -46,8 +46,9 @@ struct heatmap_panel {
 struct heatmap_figure {
 	const struct heatmap_panel *panels; /* all of one shape */
 	size_t panel_count;
-	const struct string_list *query_labels; /* `queries` UTF-8 strings, as shown; NULL: numbers */
-	const struct string_list *key_labels;   /* `keys` strings; a reduced grid uses every n-th */
+	const struct string_list *query_labels; /* UTF-8, as shown, one for each of a grid's `queries` (those
+						   selected); NULL: numbers */
+	const struct string_list *key_labels;   /* the same for its `keys`; a reduced grid shows every n-th */
 	const char *title;                      /* "layer 1, head 3"; NULL: none */
 	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key" */
 	const char *value_title;                /* of the colour bar; NULL: "weight" */
@@ -63,16 +64,17 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 				const struct heatmap_options *options, size_t *max_rows, size_t *max_cols,
 				struct attn_error *err);
 
-/* Fonts and labels already drawn, kept over the figures of a run.  Text is
- * loaded on the first figure: ATTN_FAILED, and what to install, when Pango is
- * not there.  Not for use by two threads at once. */
+/* Fonts and labels already drawn, kept over the figures of a run.  A new painter
+ * loads Pango, and fails (ATTN_FAILED, with what to install) when it is not
+ * there: make it before what takes long, both to learn of that in time and to
+ * let fonts be found meanwhile.  Not for use by two threads at once. */
 struct heatmap_painter;
 
 enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err);
 void heatmap_painter_free(struct heatmap_painter *painter); /* NULL is fine */
 
 /* Draw into *out (released by the caller; empty on failure).  ATTN_USAGE when
- * options cannot be met, ATTN_FAILED without memory or Pango. */
+ * options cannot be met, ATTN_FAILED without memory. */
 enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
 			      struct image *out, struct attn_error *err);
 

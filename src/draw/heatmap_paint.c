@@ -97,10 +97,17 @@ static void paint_cell_row(const struct cell_painter *p, const struct grid *g, s
 	}
 	for (int i = 1; i < cell; i++)
 		memcpy(first + (size_t)i * p->image->width * 3, first, bytes);
-	for (size_t col = 0; g->any_masked && col < d->cols; col++)
-		if (panel_masked(d, g, row, col))
-			paint_masked(p->image, (struct rect){x0 + (int)col * cell, y0, cell, cell},
-				     d->layout.line);
+	for (size_t col = 0; g->any_masked && col < d->cols; col++) {
+		size_t end = col;
+
+		while (end < d->cols && panel_masked(d, g, row, end))
+			end++;
+		if (end == col)
+			continue;
+		paint_masked(p->image, (struct rect){x0 + (int)col * cell, y0, (int)(end - col) * cell, cell},
+			     d->layout.line);
+		col = end;
+	}
 }
 
 static void paint_grid_lines(const struct cell_painter *p, int x0, int y0)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
 #include "util/checked.h"
@@ -22,6 +23,22 @@ enum {
 	MAX_COLOURS = 256,
 	SLOTS = 2048 /* of the colour hash: a power of two, well above MAX_COLOURS */
 };
+
+/* Large pictures take huge pages where the system has them: touching new memory
+ * costs more than painting it otherwise. */
+static unsigned char *pixels_alloc(size_t bytes)
+{
+	const size_t huge = 2 * 1024 * 1024;
+	size_t rounded = (bytes + huge - 1) / huge * huge;
+	void *memory;
+
+	if (bytes < huge / 2)
+		return malloc(bytes);
+	if (posix_memalign(&memory, huge, rounded) != 0)
+		return NULL;
+	madvise(memory, rounded, MADV_HUGEPAGE);
+	return memory;
+}
 
 enum attn_status image_init(struct image *image, size_t width, size_t height, struct attn_error *err)
 {
@@ -33,7 +50,7 @@ enum attn_status image_init(struct image *image, size_t width, size_t height, st
 		return attn_fail(err, ATTN_USAGE,
 				 "a picture of %zu x %zu pixels is too large (at most %d a side and %d MiB)",
 				 width, height, IMAGE_MAX_SIDE, IMAGE_MAX_BYTES / (1024 * 1024));
-	image->pixels = malloc(bytes);
+	image->pixels = pixels_alloc(bytes);
 	if (!image->pixels)
 		return attn_fail_memory(err);
 	memset(image->pixels, 0xff, bytes);
@@ -55,10 +72,11 @@ struct palette {
 	unsigned char index[SLOTS];
 };
 
-/* The palette's index for a colour, which is added when new; -1 when full. */
-static int palette_index(struct palette *p, const unsigned char *pixel)
+/* The palette's index for a colour, 0xRRGGBB in any order of its bytes, which is
+ * added when new; -1 when full. */
+static int palette_index(struct palette *p, uint32_t colour, const unsigned char *pixel)
 {
-	uint32_t key = ((uint32_t)pixel[0] << 16 | (uint32_t)pixel[1] << 8 | pixel[2]) + 1;
+	uint32_t key = colour + 1;
 	size_t slot = (key * 2654435761u) >> 21;
 
 	while (p->keys[slot] != 0 && p->keys[slot] != key)
@@ -75,20 +93,23 @@ static int palette_index(struct palette *p, const unsigned char *pixel)
 	return p->count++;
 }
 
-/* Write a row as palette indices into out[width] (may be NULL); false when the
- * colours do not fit. */
+/* Write a row as palette indices into out[width]; false when the colours do not
+ * fit. */
 static bool index_row(struct palette *p, const unsigned char *row, size_t width, unsigned char *out)
 {
+	uint32_t last = UINT32_MAX;
 	int index = 0;
 
 	for (size_t x = 0; x < width; x++, row += CHANNELS) {
-		if (x == 0 || row[0] != row[-3] || row[1] != row[-2] || row[2] != row[-1]) {
-			index = palette_index(p, row);
+		uint32_t colour = (uint32_t)row[0] | (uint32_t)row[1] << 8 | (uint32_t)row[2] << 16;
+
+		if (colour != last) {
+			index = palette_index(p, colour, row);
 			if (index < 0)
 				return false;
+			last = colour;
 		}
-		if (out)
-			out[x] = (unsigned char)index;
+		out[x] = (unsigned char)index;
 	}
 	return true;
 }
@@ -103,22 +124,33 @@ static bool same_as_above(const struct image *image, size_t y)
 	return y > 0 && memcmp(row_at(image, y), row_at(image, y - 1), image->width * CHANNELS) == 0;
 }
 
-static bool palette_collect(struct palette *p, const struct image *image)
-{
-	for (size_t y = 0; y < image->height; y++)
-		if (!same_as_above(image, y) && !index_row(p, row_at(image, y), image->width, NULL))
-			return false;
-	return true;
-}
-
 struct png_job {
 	const struct image *image;
-	struct palette *palette; /* NULL: RGB */
-	unsigned char *row;      /* (width): palette indices of the row being written */
+	struct palette palette;
+	unsigned char *indices; /* (height, width), or NULL: RGB */
 	FILE *stream;
 	double dpi;
 	char message[200]; /* libpng's */
 };
+
+/* Turn the picture into palette indices, if its colours fit and there is
+ * memory. */
+static void find_palette(struct png_job *job)
+{
+	size_t width = job->image->width;
+
+	job->indices = pixels_alloc(width * job->image->height);
+	for (size_t y = 0; job->indices && y < job->image->height; y++) {
+		unsigned char *out = job->indices + y * width;
+
+		if (same_as_above(job->image, y)) {
+			memcpy(out, out - width, width);
+		} else if (!index_row(&job->palette, row_at(job->image, y), width, out)) {
+			free(job->indices);
+			job->indices = NULL;
+		}
+	}
+}
 
 static void on_error(png_structp png, png_const_charp message)
 {
@@ -152,13 +184,13 @@ static void write_header(png_structp png, png_infop info, const struct png_job *
 	png_uint_32 per_metre = (png_uint_32)(job->dpi / 0.0254 + 0.5);
 
 	png_set_IHDR(png, info, (png_uint_32)job->image->width, (png_uint_32)job->image->height, 8,
-		     job->palette ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+		     job->indices ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
 		     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-	if (job->palette)
-		png_set_PLTE(png, info, job->palette->colours, job->palette->count);
+	if (job->indices)
+		png_set_PLTE(png, info, job->palette.colours, job->palette.count);
 	png_set_pHYs(png, info, per_metre, per_metre, PNG_RESOLUTION_METER);
-	png_set_compression_level(png, 1);
+	png_set_compression_level(png, 2);
 	png_set_compression_buffer_size(png, 1 << 16);
 	/* Both filters are named here so that libpng keeps the row above. */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_UP);
@@ -167,18 +199,14 @@ static void write_header(png_structp png, png_infop info, const struct png_job *
 
 static void write_rows(png_structp png, const struct png_job *job)
 {
-	for (size_t y = 0; y < job->image->height; y++) {
-		bool same = same_as_above(job->image, y);
+	size_t width = job->indices ? job->image->width : job->image->width * CHANNELS;
+	const unsigned char *rows = job->indices ? job->indices : job->image->pixels;
 
-		png_set_filter(png, PNG_FILTER_TYPE_BASE,
-			       same || !job->palette ? PNG_FILTER_UP : PNG_FILTER_NONE);
-		if (!job->palette) {
-			png_write_row(png, row_at(job->image, y));
-			continue;
-		}
-		if (!same)
-			index_row(job->palette, row_at(job->image, y), job->image->width, job->row);
-		png_write_row(png, job->row);
+	for (size_t y = 0; y < job->image->height; y++, rows += width) {
+		bool up = !job->indices || (y > 0 && memcmp(rows, rows - width, width) == 0);
+
+		png_set_filter(png, PNG_FILTER_TYPE_BASE, up ? PNG_FILTER_UP : PNG_FILTER_NONE);
+		png_write_row(png, rows);
 	}
 }
 
@@ -205,23 +233,19 @@ static bool encode(struct png_job *job)
 
 enum attn_status image_write_png(FILE *stream, const struct image *image, double dpi, struct attn_error *err)
 {
-	struct png_job job = {image, NULL, NULL, stream, dpi > 0.0 ? dpi : 96.0, "out of memory"};
+	struct png_job *job = calloc(1, sizeof *job);
 	enum attn_status status = ATTN_OK;
 
-	job.palette = calloc(1, sizeof *job.palette);
-	job.row = malloc(image->width);
-	if (!job.palette || !job.row) {
-		status = attn_fail_memory(err);
-	} else {
-		struct palette *palette = job.palette;
-
-		if (!palette_collect(palette, image))
-			job.palette = NULL;
-		if (!encode(&job))
-			status = attn_fail(err, ATTN_FAILED, "could not write PNG: %s", job.message);
-		job.palette = palette;
-	}
-	free(job.palette);
-	free(job.row);
+	if (!job)
+		return attn_fail_memory(err);
+	job->image = image;
+	job->stream = stream;
+	job->dpi = dpi > 0.0 ? dpi : 96.0;
+	snprintf(job->message, sizeof job->message, "out of memory");
+	find_palette(job);
+	if (!encode(job))
+		status = attn_fail(err, ATTN_FAILED, "could not write PNG: %s", job->message);
+	free(job->indices);
+	free(job);
 	return status;
 }

@@ -14,10 +14,23 @@ enum {
 	BLEED = 2        /* pixels around the box: hinting moves ink by one */
 };
 
+/* A new font map reads the system's font configuration in a thread of its own,
+ * so the sooner it is made the better. */
 enum attn_status text_engine_new(struct text_engine **engine, struct attn_error *err)
 {
+	const struct pango_functions *pango;
+	enum attn_status status;
+
+	*engine = NULL;
+	status = pango_load(&pango, err);
+	if (status != ATTN_OK)
+		return status;
 	*engine = calloc(1, sizeof **engine);
-	return *engine ? ATTN_OK : attn_fail_memory(err);
+	if (!*engine)
+		return attn_fail_memory(err);
+	(*engine)->pango = pango;
+	(*engine)->map = pango->pango_cairo_font_map_new();
+	return ATTN_OK;
 }
 
 static void entry_free(struct entry *e)
@@ -102,20 +115,14 @@ static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
 	return layout;
 }
 
-/* Load Pango, once.  False, with t->error filled, when it cannot. */
-static bool engine_start(struct text_engine *t, int size)
+/* Find the font, once. */
+static void engine_start(struct text_engine *t, int size)
 {
-	if (t->error.status != ATTN_OK)
-		return false;
-	if (t->pango)
-		return true;
-	if (pango_load(&t->pango, &t->error) != ATTN_OK)
-		return false;
-	t->map = t->pango->pango_cairo_font_map_new();
+	if (t->size > 0)
+		return;
 	t->size = size > 0 ? size : 1;
 	t->even = layout_new(t, true, t->size);
 	t->fine = layout_new(t, false, t->size);
-	return true;
 }
 
 static uint64_t hash_of(const char *text, struct text_style style)
@@ -238,8 +245,9 @@ struct entry *text_lookup(struct text_engine *t, const char *text, struct text_s
 	struct entry *e = NULL;
 	size_t slot;
 
-	if (!engine_start(t, style.size))
+	if (t->error.status != ATTN_OK)
 		return NULL;
+	engine_start(t, style.size);
 	if (!cache_grow(t))
 		goto no_memory;
 	slot = find_slot(t, text, style, hash);

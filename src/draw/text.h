@@ -30,7 +30,7 @@ struct text_style {
 
 struct text_engine;
 
-/* Pango is loaded at the first text. */
+/* Loads Pango: ATTN_FAILED, and what to install, when it is not there. */
 enum attn_status text_engine_new(struct text_engine **engine, struct attn_error *err);
 void text_engine_free(struct text_engine *engine); /* NULL is fine */
 

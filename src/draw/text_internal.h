@@ -18,7 +18,7 @@ struct entry {
 };
 
 struct text_engine {
-	const struct pango_functions *pango; /* NULL until the first text */
+	const struct pango_functions *pango;
 	PangoFontMap *map;
 
 	/* One font serves all sizes, since each new one would cost Pango up to
@@ -26,7 +26,7 @@ struct text_engine {
 	 * scaled.  `even` places glyphs at whole pixels, for the font's own size;
 	 * `fine` does not. */
 	PangoLayout *even, *fine;
-	int size; /* of the font: that of the first text */
+	int size; /* of the font: that of the first text; 0 until then */
 
 	PangoLayout *layout; /* the one that is laid out now */
 	const struct entry *laid_out;
