@@ -1,0 +1,118 @@
+# bash completion for attn(1).
+
+_attn_files()
+{
+	local IFS=$'\n'
+	compopt -o filenames 2>/dev/null
+	COMPREPLY+=($(compgen -f -- "$1"))
+}
+
+# FILE or ROLE=.  Bash breaks words at '=', so what follows one is a file.
+_attn_inputs()
+{
+	local roles="embeddings source_embeddings source_values wq wk wv wo bq bk bv bo wqkv bqkv q k v
+		mask key_padding past_k past_v kv_lengths bias_k bias_v weights tokens source_tokens head_names"
+	_attn_files "$1"
+	if [[ $1 && ! $1 == */* ]]; then
+		local matches=($(compgen -W "$roles" -S = -- "$1"))
+		if ((${#matches[@]})); then
+			compopt -o nospace 2>/dev/null
+			COMPREPLY+=("${matches[@]}")
+		fi
+	fi
+}
+
+_attn()
+{
+	local settings="--num-heads --num-kv-heads --packed --causal --scale --softcap --add-zero-attn --layout
+		--axes"
+	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce"
+	local forms="--text --tsv --json --jsonl"
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+	local command= options= i after_equals=
+	COMPREPLY=()
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case $command,${COMP_WORDS[i]} in
+		,run | ,heatmap | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
+		inspect,token | inspect,file) command="inspect ${COMP_WORDS[i]}" ;;
+		esac
+	done
+
+	if [[ $before == = ]]; then # --option=value, ROLE=FILE
+		before=${COMP_WORDS[COMP_CWORD-2]} after_equals=1
+	elif [[ $word == = ]]; then
+		word= after_equals=1
+	fi
+	case $before in
+	--colormap)
+		COMPREPLY=($(compgen -W "ink greys viridis magma inferno plasma cividis" -- "$word"))
+		return
+		;;
+	--numbers)
+		COMPREPLY=($(compgen -W "auto on off" -- "$word"))
+		return
+		;;
+	--reduce)
+		COMPREPLY=($(compgen -W "max mean" -- "$word"))
+		return
+		;;
+	--layout)
+		COMPREPLY=($(compgen -W "in,out out,in" -- "$word"))
+		return
+		;;
+	--axes)
+		COMPREPLY=($(compgen -W "layer batch layer,batch" -- "$word"))
+		return
+		;;
+	--scores-stage)
+		COMPREPLY=($(compgen -W "raw capped masked" -- "$word"))
+		return
+		;;
+	--format)
+		COMPREPLY=($(compgen -W "safetensors npy npz json tsv" -- "$word"))
+		return
+		;;
+	-o | --directory | --output | --context | --weights | --scores | --rankings | --heatmaps)
+		_attn_files "$word"
+		return
+		;;
+	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --num-heads | --num-kv-heads | \
+		--scale | --softcap)
+		return
+		;;
+	esac
+
+	case $command in
+	"") options="run heatmap inspect help --help --version" ;;
+	help) options="run heatmap inspect" ;;
+	inspect) options="token file --help" ;;
+	run)
+		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
+			--format --top --help $forms $picture $settings"
+		;;
+	heatmap) options="--output --head --layer --batch --help $picture $settings" ;;
+	"inspect token") options="--to --top --head --layer --batch --help $forms $settings" ;;
+	"inspect file") options="--help $forms" ;;
+	esac
+	if [[ $command == help && $before == inspect ]]; then
+		options="token file"
+	fi
+	case $command,$word in
+	run,-* | heatmap,-* | inspect\ *,-* | ,* | help,* | inspect,*)
+		COMPREPLY=($(compgen -W "$options" -- "$word"))
+		;;
+	"inspect file",*)
+		_attn_files "$word"
+		;;
+	*)
+		if [[ $after_equals ]]; then
+			_attn_files "$word"
+		else
+			_attn_inputs "$word"
+		fi
+		;;
+	esac
+}
+
+complete -F _attn attn

@@ -1,0 +1,233 @@
+#!/bin/bash
+# Manual pages and completion against the program: options of --help, synopses,
+# roles, examples with their output, and mandoc's own opinion.
+#
+# The program is $ATTN (default ./attn of the checkout).
+set -u
+export LC_ALL=C
+root=$(cd "$(dirname "$0")/../.." && pwd)
+attn=${ATTN:-$root/attn}
+case $attn in
+/*) ;;
+*) attn=$PWD/$attn ;;
+esac
+man=$root/man
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0 skipped=0
+
+pass()
+{
+	passed=$((passed + 1))
+}
+
+fail()
+{
+	failed=$((failed + 1))
+	printf 'FAIL: %s\n' "$1"
+}
+
+skip()
+{
+	skipped=$((skipped + 1))
+	printf 'SKIP: %s\n' "$1"
+}
+
+# same NAME EXPECTED FOUND, both files
+same()
+{
+	if diff -u "$2" "$3" > "$scratch/diff"; then
+		pass
+	else
+		fail "$1"
+		cat "$scratch/diff"
+	fi
+}
+
+# What roff writes for the characters of a literal block.
+unescape()
+{
+	sed -e 's/^\\&//' -e 's/\\-/-/g' -e 's/\\(dq/"/g' -e 's/\\e/\\/g'
+}
+
+# "page|command", an empty command being attn itself.
+commands='attn|
+attn-run|run
+attn-heatmap|heatmap
+attn-inspect|inspect
+attn-inspect-token|inspect token
+attn-inspect-file|inspect file'
+
+# The options of a help text, without -h and --help, which every command has.
+# What is in quotes, or an example, belongs to other commands.
+help_options()
+{
+	"$attn" $1 --help | sed -e "s/'[^']*'//g" -e '/^attn /d' -e '/^usage:/d' -e '/^       attn /d' |
+		grep -oE -- '(^|[ ,])--?[a-z][a-z-]*' | sed 's/^[ ,]//' | grep -vxE -- '--|-h|--help' | sort -u
+}
+
+page_options()
+{
+	grep '^\.It Fl' "$1" | grep -oE 'Fl -?[a-zA-Z][a-z-]*' | sed 's/^Fl /-/' | grep -vxE -- '-h|--help' | sort -u
+}
+
+# (a) options: every one of --help is in the page and the other way round.
+while IFS='|' read -r page command; do
+	if [ -z "$command" ]; then
+		continue # the overview has none of its own but --help and --version
+	fi
+	help_options "$command" > "$scratch/help"
+	page_options "$man/$page.1" > "$scratch/page"
+	same "options of 'attn $command --help' (-) and of $page(1) (+)" "$scratch/help" "$scratch/page"
+done << END
+$commands
+END
+
+# Usage lines and synopses.
+if command -v mandoc > /dev/null; then
+	while IFS='|' read -r page command; do
+		"$attn" $command --help | sed -n -e '1,/^$/{/^usage:/s/^usage: *//p;/^       attn/s/^ *//p;}' |
+			sed 's/ \.\.\./.../g' > "$scratch/help"
+		mandoc -T ascii "$man/$page.1" | col -b 2> /dev/null | expand |
+			sed -n '/^SYNOPSIS/,/^DESCRIPTION/{s/^     \([a-z]\)/\1/p;}' |
+			sed 's/ \.\.\./.../g' > "$scratch/page"
+		same "usage of 'attn $command --help' (-) and synopsis of $page(1) (+)" "$scratch/help" \
+			"$scratch/page"
+	done << END
+$commands
+END
+else
+	skip "synopses: mandoc is not installed"
+fi
+
+# The version.
+version=$("$attn" --version)
+for page in "$man"/*.[15]; do
+	if grep -qx "\\.Os \"$version\"" "$page"; then
+		pass
+	else
+		fail "${page##*/} is not of version '$version'"
+	fi
+done
+
+# (b) examples: lines that begin with "$ " in literal blocks are run one after the
+# other, where samples/ is, and print what follows them.
+mkdir "$scratch/bin"
+ln -s "$attn" "$scratch/bin/attn"
+
+run_examples()
+{
+	local page=$1 line command= expected here=$scratch/examples-${1##*/} literal=0
+	mkdir "$here"
+	ln -s "$root/samples" "$here/samples"
+	: > "$scratch/expected"
+	finish()
+	{
+		if [ -n "$command" ]; then
+			(cd "$here" && PATH=$scratch/bin:$PATH bash -c "$command" < /dev/null > "$scratch/found" 2>&1)
+			same "${page##*/}: $command" "$scratch/expected" "$scratch/found"
+		fi
+		command=
+		: > "$scratch/expected"
+	}
+	while IFS= read -r line; do
+		case $literal,$line in
+		0,.Bd\ -literal*) literal=1 ;;
+		1,.Ed)
+			finish
+			literal=0
+			;;
+		1,\$\ *)
+			finish
+			command=${line#\$ }
+			;;
+		1,*)
+			if [ -n "$command" ]; then
+				printf '%s\n' "$line" >> "$scratch/expected"
+			fi
+			;;
+		esac
+	done < <(unescape < "$page")
+}
+
+for page in "$man"/*.[15]; do
+	before=$((passed + failed))
+	run_examples "$page"
+	case ${page##*/} in
+	attn-inspect.1) ;;
+	*)
+		if [ $((passed + failed)) -eq "$before" ]; then
+			fail "${page##*/} has no example"
+		fi
+		;;
+	esac
+done
+
+# (c) mandoc's opinion.
+if command -v mandoc > /dev/null; then
+	for page in "$man"/*.[15]; do
+		mandoc -T lint -W warning "$page" > "$scratch/lint" 2>&1
+		same "mandoc -T lint ${page##*/}" /dev/null "$scratch/lint"
+	done
+else
+	skip "lint: mandoc is not installed"
+fi
+
+# (d) every role, with its shape, is in attn-formats(5), and nothing else.
+tr '\n\t' '  ' < "$root/src/core/roles.c" |
+	grep -oE '\{"[a-z_]+", *ROLE_[A-Z]+, *"[^"]*"' |
+	sed -e 's/^{"\([a-z_]*\)", *ROLE_[A-Z]*, *"\(.*\)"$/\1|\2/' | sort > "$scratch/roles"
+sed -n 's/^\.It Cm \([a-z_]*\) No "\(.*\)"$/\1|\2/p' "$man/attn-formats.5" | sort > "$scratch/page"
+same "roles of src/core/roles.c (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"
+
+# (e) completion: it offers the long options that --help shows, and the roles.
+offered()
+{
+	(
+		set +u
+		. "$man/attn.bash"
+		compopt() { :; }
+		COMP_WORDS=(attn $1 "$2")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_attn
+		printf '%s\n' "${COMPREPLY[@]}"
+	)
+}
+
+while IFS='|' read -r page command; do
+	if [ -n "$command" ]; then
+		{
+			help_options "$command" | grep '^--'
+			echo --help
+		} | sort > "$scratch/help"
+		offered "$command" -- | sort -u > "$scratch/offered"
+		same "options of 'attn $command --help' (-) and of completion (+)" "$scratch/help" \
+			"$scratch/offered"
+	fi
+done << END
+$commands
+END
+
+cut -d '|' -f 1 "$scratch/roles" | grep -vxE 'context|output|scores' > "$scratch/tensors"
+grep -oE '\{"[a-z_]+", *ROLE_SETTING' "$root/src/core/roles.c" | grep -oE '"[a-z_]+"' | tr -d '"' |
+	grep -vxF -f - "$scratch/tensors" | sort > "$scratch/help"
+for letter in a b c e h k m p q s t v w; do
+	(cd "$scratch/bin" && offered run $letter)
+done | grep '=$' | tr -d = | sort -u > "$scratch/offered"
+same "roles of src/core/roles.c (-) and of completion (+)" "$scratch/help" "$scratch/offered"
+
+for name in $(sed -n 's/^    {"\([a-z]*\)", ".*ANCHORS.*/\1/p' "$root/src/draw/colormap.c"); do
+	if offered "heatmap --colormap" "$name" | grep -qx "$name"; then
+		pass
+	else
+		fail "completion knows no colour map '$name'"
+	fi
+	if grep -qx "\\.It Cm $name" "$man/attn-heatmap.1"; then
+		pass
+	else
+		fail "attn-heatmap(1) knows no colour map '$name'"
+	fi
+done
+
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" -eq 0 ]
