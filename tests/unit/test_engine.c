@@ -1,0 +1,542 @@
+/* The engine against a plain float64 computation, hand-worked numbers, and
+ * properties that any attention has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "core/engine.h"
+#include "core/problem.h"
+#include "scene_test.h"
+#include "sinks/context.h"
+#include "sinks/masked.h"
+
+/* --- what the engine computes, all of it in memory --- */
+
+struct result {
+	float *weights, *scores; /* (B, H, N, keys); scores NULL unless asked for */
+	unsigned char *visible;
+	float *context; /* (B, N, H e) or NULL */
+	size_t batch, heads, queries, keys;
+	size_t masked; /* rows with nothing visible */
+};
+
+struct collector {
+	struct row_sink sink;
+	struct result *result;
+};
+
+static enum attn_status collect(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+{
+	struct result *r = ((struct collector *)sink)->result;
+	size_t first = ((block->batch * r->heads + block->head) * r->queries + block->query) * r->keys;
+	size_t count = block->count * block->keys;
+	(void)err;
+	assert_int_equal(block->keys, r->keys);
+	memcpy(r->weights + first, block->weights, count * sizeof *r->weights);
+	memcpy(r->visible + first, block->visible, count);
+	if (r->scores)
+		memcpy(r->scores + first, block->scores, count * sizeof *r->scores);
+	else
+		assert_null(block->scores);
+	return ATTN_OK;
+}
+
+static struct result result_alloc(const struct rows_info *info, bool scores)
+{
+	size_t cells = info->batch * info->heads * info->queries * info->keys;
+	struct result r = {
+	    .batch = info->batch, .heads = info->heads, .queries = info->queries, .keys = info->keys};
+	r.weights = calloc(cells, sizeof *r.weights);
+	r.visible = calloc(cells, 1);
+	r.scores = scores ? calloc(cells, sizeof *r.scores) : NULL;
+	assert_true(r.weights && r.visible && (r.scores || !scores));
+	return r;
+}
+
+static void result_release(struct result *r)
+{
+	free(r->weights);
+	free(r->scores);
+	free(r->visible);
+	free(r->context);
+}
+
+static struct result compute(const struct bundle *b, enum score_stage stage)
+{
+	struct attn_error err = {0};
+	struct problem p;
+	struct engine *engine = NULL;
+	if (problem_init(&p, b, &err) != ATTN_OK || engine_new(&engine, &p, stage, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	struct row_source *source = engine_rows(engine);
+	struct result result = result_alloc(source->info, stage != SCORES_NONE);
+	struct collector collector = {{collect}, &result};
+	struct masked_sink masked;
+	struct context_sink context = {0};
+	struct row_sink *sinks[3] = {&collector.sink, &masked.sink};
+	masked_sink_init(&masked);
+	if (p.has_values) {
+		assert_int_equal(context_sink_init(&context, engine, &p, &err), ATTN_OK);
+		sinks[2] = &context.sink;
+	}
+	assert_int_equal(rows_stream(source, NULL, sinks, p.has_values ? 3 : 2, &err), ATTN_OK);
+	result.context = context.context;
+	result.masked = masked.masked;
+	context.context = NULL; /* moved */
+	context_sink_release(&context);
+	source->free(source);
+	problem_release(&p);
+	return result;
+}
+
+static struct result compute_json(const char *json)
+{
+	struct bundle b = bundle_of(json);
+	struct result r = compute(&b, SCORES_NONE);
+	bundle_release(&b);
+	return r;
+}
+
+static void expect_near(const char *name, const char *what, size_t i, double got, double want)
+{
+	if (got == want)
+		return;
+	if (!(fabs(got - want) <= 2e-6 + 1e-5 * fabs(want)))
+		fail_msg("%s: %s[%zu] is %.9g, expected %.9g", name, what, i, got, want);
+}
+
+static void expect_floats(const char *what, const float *got, const double *want, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		expect_near("expected", what, i, (double)got[i], want[i]);
+}
+
+static double to_f32_range(double value)
+{
+	return isinf(value) ? value : fmax(-(double)FLT_MAX, fmin((double)FLT_MAX, value));
+}
+
+static void expect_same(const struct scene *s, const struct dense *x, const struct result *r)
+{
+	size_t masked = 0;
+	assert_int_equal(r->keys, x->K);
+	for (size_t i = 0; i < x->B * x->H * x->N * x->K; i++) {
+		expect_near(s->name, "weights", i, (double)r->weights[i], x->weights[i]);
+		if (r->visible[i] != (x->allowed[i] != 0))
+			fail_msg("%s: visible[%zu] is %d", s->name, i, r->visible[i]);
+		if (!r->visible[i] && r->weights[i] != 0)
+			fail_msg("%s: masked weights[%zu] is %g", s->name, i, (double)r->weights[i]);
+	}
+	for (size_t i = 0; i < x->B * x->N * x->H * x->e; i++)
+		expect_near(s->name, "context", i, (double)r->context[i], x->context[i]);
+	for (size_t row = 0; row < x->B * x->H * x->N; row++) {
+		double any = 0;
+		for (size_t j = 0; j < x->K; j++)
+			any += x->allowed[row * x->K + j];
+		masked += any == 0;
+	}
+	assert_int_equal(r->masked, masked);
+}
+
+static void test_scenes(void **state)
+{
+	struct bundle b;
+	struct dense x;
+	(void)state;
+	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+		make_scene(&scenes[i], &b, &x);
+		struct result r = compute(&b, SCORES_NONE);
+		expect_same(&scenes[i], &x, &r);
+		result_release(&r);
+		bundle_release(&b);
+	}
+}
+
+static void test_stages(void **state)
+{
+	static const enum score_stage stages[] = {SCORES_RAW, SCORES_CAPPED, SCORES_MASKED};
+	static const char *const names[] = {"raw", "capped", "masked"};
+	struct bundle b;
+	struct dense x;
+	(void)state;
+	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+		make_scene(&scenes[i], &b, &x);
+		const double *const expected[] = {x.raw, x.capped, x.masked};
+		for (size_t stage = 0; stage < 3; stage++) {
+			struct result r = compute(&b, stages[stage]);
+			for (size_t j = 0; j < x.B * x.H * x.N * x.K; j++)
+				expect_near(scenes[i].name, names[stage], j, (double)r.scores[j],
+					    to_f32_range(expected[stage][j]));
+			expect_same(&scenes[i], &x, &r);
+			result_release(&r);
+		}
+		bundle_release(&b);
+	}
+}
+
+/* Weights are in [0, 1] and a row that is not masked sums to 1. */
+static void test_rows_sum_to_one(void **state)
+{
+	struct bundle b;
+	struct dense x;
+	(void)state;
+	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+		make_scene(&scenes[i], &b, &x);
+		struct result r = compute(&b, SCORES_NONE);
+		for (size_t row = 0; row < r.batch * r.heads * r.queries; row++) {
+			double sum = 0;
+			for (size_t j = 0; j < r.keys; j++) {
+				float weight = r.weights[row * r.keys + j];
+				assert_true(weight >= 0 && weight <= 1);
+				sum += (double)weight;
+			}
+			bool masked = !memchr(r.visible + row * r.keys, 1, r.keys);
+			if (fabs(sum - !masked) > 1e-6)
+				fail_msg("%s: row %zu sums to %.9g", scenes[i].name, row, sum);
+		}
+		result_release(&r);
+		bundle_release(&b);
+	}
+}
+
+/* --- hand-worked --- */
+
+static void test_quarter(void **state)
+{
+	(void)state;
+	/* Scores 0 and ln 3: weights 1/4 and 3/4. */
+	struct result r = compute_json("{\"q\": [[[1]]], \"k\": [[[0], [1.0986122886681098]]],"
+				       " \"v\": [[[8, 0], [0, 4]]], \"scale\": 1}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75}, 2);
+	expect_floats("context", r.context, (const double[]){2, 3}, 2);
+	result_release(&r);
+}
+
+static void test_default_scale(void **state)
+{
+	(void)state;
+	/* d = 4: the product 2 ln 3 is halved. */
+	struct result r = compute_json("{\"q\": [[[2, 0, 0, 0]]], \"v\": [[[0], [4]]],"
+				       " \"k\": [[[0, 7, 7, 7], [1.0986122886681098, -5, 0, 5]]]}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75}, 2);
+	result_release(&r);
+	/* By the head size, and not by the width: two heads of 1, scores 0 and ln 3 in both. */
+	r = compute_json("{\"packed\": true, \"num_heads\": 2, \"q\": [[1, 1]],"
+			 " \"k\": [[0, 0], [1.0986122886681098, 1.0986122886681098]]}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75, 0.25, 0.75}, 4);
+	assert_null(r.context);
+	result_release(&r);
+}
+
+static void test_softcap_by_hand(void **state)
+{
+	(void)state;
+	/* atanh(1/2) = ln(3)/2: with the cap 2 ln 3 a score of cap atanh(1/2) becomes ln 3. */
+	struct result r = compute_json("{\"q\": [[[1]]], \"k\": [[[0], [1.2069489608396]]], \"scale\": 1,"
+				       " \"softcap\": 2.1972245773362196}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75}, 2);
+	result_release(&r);
+}
+
+static void test_projection_by_hand(void **state)
+{
+	(void)state;
+	/* Two tokens (1,0) and (0,1).  Keys 0 and ln 3, queries 1 and 0, values (4,0) and (0,8). */
+	struct result r = compute_json("{\"embeddings\": [[1, 0], [0, 1]], \"wq\": [[1], [0]], \"scale\": 1,"
+				       " \"wk\": [[0], [1.0986122886681098]], \"wv\": [[4, 0], [0, 8]]}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75, 0.5, 0.5}, 4);
+	expect_floats("context", r.context, (const double[]){1, 6, 2, 4}, 4);
+	result_release(&r);
+}
+
+static void test_heads_list_by_hand(void **state)
+{
+	(void)state;
+	struct result r =
+	    compute_json("{\"embeddings\": [[1, 0], [0, 1]], \"scale\": 1, \"heads\": ["
+			 "{\"wq\": [[1], [0]], \"wk\": [[0], [1.0986122886681098]], \"wv\": [[4], [8]]},"
+			 "{\"wq\": [[0], [1]], \"wk\": [[1.0986122886681098], [0]], \"wv\": [[0], [1]]}]}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75, 0.5, 0.5, 0.5, 0.5, 0.75, 0.25}, 8);
+	/* (N, H e): heads side by side */
+	expect_floats("context", r.context, (const double[]){7, 0.5, 6, 0.25}, 4);
+	result_release(&r);
+}
+
+/* The diagonal belongs to a causal mask, and with more keys than queries it
+ * starts at the top left. */
+static void test_causal_by_hand(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[0], [0], [0]]], \"k\": [[[1], [2], [3]]],"
+				       " \"causal\": true}");
+	expect_floats("weights", r.weights, (const double[]){1, 0, 0, 0.5, 0.5, 0, 1. / 3, 1. / 3, 1. / 3},
+		      9);
+	result_release(&r);
+	r = compute_json("{\"q\": [[[0], [0]]], \"k\": [[[1], [2], [3]]], \"causal\": true}");
+	expect_floats("weights", r.weights, (const double[]){1, 0, 0, 0.5, 0.5, 0}, 6);
+	result_release(&r);
+}
+
+static void test_fully_masked(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[1], [1]]], \"k\": [[[1], [2]]], \"v\": [[[3], [5]]],"
+				       " \"mask\": [[false, false], [true, false]]}");
+	for (size_t i = 0; i < 2; i++)
+		assert_true(r.weights[i] == 0);
+	assert_true(r.context[0] == 0);
+	assert_true(r.weights[2] == 1 && r.weights[3] == 0 && r.context[1] == 3);
+	assert_int_equal(r.masked, 1);
+	result_release(&r);
+}
+
+/* A finite mask, however low, does not mask: a row of it is as if there were none. */
+static void test_finite_mask_is_no_mask(void **state)
+{
+	static const char *const masks[] = {"-1e9", "-1e4", "-1e30"};
+	char json[300];
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(json, sizeof json,
+			 "{\"q\": [[[0]]], \"k\": [[[1], [2]]], \"v\": [[[3], [5]]], \"mask\": [[%s, %s]]}",
+			 masks[i], masks[i]);
+		struct result r = compute_json(json);
+		expect_floats("weights", r.weights, (const double[]){0.5, 0.5}, 2);
+		assert_true(r.visible[0] && r.visible[1]);
+		assert_int_equal(r.masked, 0);
+		result_release(&r);
+	}
+}
+
+/* --- properties --- */
+
+/* Nothing of a masked key reaches the context, be it as large as float32 goes. */
+static void test_masked_values_do_not_leak(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[1], [1]]], \"k\": [[[1], [1], [3e38]]],"
+				       " \"v\": [[[3], [5], [3.4e38]]], \"mask\": [[true, true, false],"
+				       " [true, false, false]]}");
+	expect_floats("context", r.context, (const double[]){4, 3}, 2);
+	result_release(&r);
+}
+
+/* Adding a constant to a row of scores changes nothing. */
+static void test_shift_invariance(void **state)
+{
+	static const double values[] = {0.5, -1, 2, 0.25, 3, -2, 1, 0};
+	double zeros[16], shifted[16];
+	(void)state;
+	for (size_t i = 0; i < 16; i++) {
+		zeros[i] = 0.125 * (double)i;
+		shifted[i] = zeros[i] + (double[]){64, -128, 0, 1024}[i / 4];
+	}
+	const double *const masks[] = {zeros, shifted};
+	struct result results[2];
+	for (size_t i = 0; i < 2; i++) {
+		struct bundle b;
+		bundle_init(&b);
+		put(&b, "q", DTYPE_F32, SHAPE(1, 4, 2), values);
+		put(&b, "k", DTYPE_F32, SHAPE(1, 4, 2), values);
+		put(&b, "v", DTYPE_F32, SHAPE(1, 4, 2), values);
+		put(&b, "mask", DTYPE_F32, SHAPE(4, 4), masks[i]);
+		results[i] = compute(&b, SCORES_NONE);
+		bundle_release(&b);
+	}
+	for (size_t i = 0; i < 16; i++)
+		expect_near("shifted", "weights", i, (double)results[1].weights[i],
+			    (double)results[0].weights[i]);
+	for (size_t i = 0; i < 8; i++)
+		expect_near("shifted", "context", i, (double)results[1].context[i],
+			    (double)results[0].context[i]);
+	result_release(&results[0]);
+	result_release(&results[1]);
+}
+
+/* Permuting keys and values permutes weights and leaves the context. */
+static void test_permutation(void **state)
+{
+	enum {
+		KEYS = 5,
+		SIZE = 3
+	};
+	static const size_t order[KEYS] = {3, 0, 4, 1, 2};
+	struct result results[2];
+	(void)state;
+	pool_used = 0;
+	random_state = 7;
+	const double *q = take_random(2 * SIZE), *k = take_random(KEYS * SIZE), *v = take_random(KEYS * SIZE);
+	double *turned_k = take(KEYS * SIZE), *turned_v = take(KEYS * SIZE);
+	for (size_t i = 0; i < KEYS * SIZE; i++) {
+		turned_k[i] = k[order[i / SIZE] * SIZE + i % SIZE];
+		turned_v[i] = v[order[i / SIZE] * SIZE + i % SIZE];
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct bundle b;
+		bundle_init(&b);
+		put(&b, "q", DTYPE_F32, SHAPE(1, 2, SIZE), q);
+		put(&b, "k", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? turned_k : k);
+		put(&b, "v", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? turned_v : v);
+		results[i] = compute(&b, SCORES_NONE);
+		bundle_release(&b);
+	}
+	for (size_t i = 0; i < 2 * KEYS; i++)
+		expect_near("permuted", "weights", i, (double)results[1].weights[i],
+			    (double)results[0].weights[i / KEYS * KEYS + order[i % KEYS]]);
+	for (size_t i = 0; i < 2 * SIZE; i++)
+		expect_near("permuted", "context", i, (double)results[1].context[i],
+			    (double)results[0].context[i]);
+	result_release(&results[0]);
+	result_release(&results[1]);
+}
+
+static void test_one_key(void **state)
+{
+	(void)state;
+	struct result r =
+	    compute_json("{\"q\": [[[5], [-1e30], [0]]], \"k\": [[[-1e8]]], \"v\": [[[7, 9]]]}");
+	for (size_t i = 0; i < 3; i++)
+		assert_true(r.weights[i] == 1 && r.context[2 * i] == 7 && r.context[2 * i + 1] == 9);
+	result_release(&r);
+}
+
+/* Scores far beyond what exp takes. */
+static void test_large_scores(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[1]]], \"scale\": 1, \"k\": [[[1e6], [1e6], [-1e6]]]}");
+	expect_floats("weights", r.weights, (const double[]){0.5, 0.5, 0}, 3);
+	result_release(&r);
+	r = compute_json("{\"q\": [[[1]]], \"scale\": 1, \"k\": [[[-1e6], [-1000001.0986122886681]]]}");
+	assert_true(r.weights[0] > r.weights[1] && r.weights[1] > 0.2f);
+	result_release(&r);
+}
+
+/* All queries see the same past, whatever the batch stride of a shared tensor. */
+static void test_shared_over_batch(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[[1]]], [[[2]]]], \"k\": [[[0], [1.0986122886681098]]],"
+				       " \"v\": [[[0], [4]]], \"scale\": 1}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75, 0.1, 0.9}, 4);
+	expect_floats("context", r.context, (const double[]){3, 3.6}, 2);
+	result_release(&r);
+	r = compute_json("{\"embeddings\": [[[1]], [[2]]], \"source_embeddings\": [[0], [1]], \"wq\": [[1]],"
+			 " \"wk\": [[1.0986122886681098]], \"scale\": 1}");
+	expect_floats("weights", r.weights, (const double[]){0.25, 0.75, 0.1, 0.9}, 4);
+	result_release(&r);
+}
+
+/* --- what is refused while computing --- */
+
+static void expect_overflow(const char *json, const char *const *parts)
+{
+	struct attn_error err = {0};
+	struct bundle b = bundle_of(json);
+	struct problem p;
+	struct engine *engine;
+	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
+	assert_int_equal(engine_new(&engine, &p, SCORES_NONE, &err), ATTN_BAD_INPUT);
+	assert_null(engine);
+	expect_parts(json, err.message, parts);
+	problem_release(&p);
+	bundle_release(&b);
+}
+
+static void test_overflow(void **state)
+{
+	(void)state;
+	expect_overflow("{\"embeddings\": [[1], [3e38]], \"wq\": [[9]], \"wk\": [[1]]}",
+			(const char *const[]){"query", "batch item 0", "token 1", "overflows", NULL});
+	expect_overflow("{\"embeddings\": [[[1]], [[3e38]]], \"wq\": [[1]], \"wk\": [[-9]]}",
+			(const char *const[]){"key", "batch item 1", "token 0", NULL});
+	expect_overflow("{\"embeddings\": [[3e38]], \"wq\": [[1]], \"wk\": [[1]], \"wv\": [[1]],"
+			" \"bv\": [3e38]}",
+			(const char *const[]){"value", "batch item 0", NULL});
+}
+
+static void test_output(void **state)
+{
+	static const float context[] = {1, 2, 3, 4};
+	float output[2];
+	struct attn_error err = {0};
+	struct problem p;
+	(void)state;
+	struct bundle b =
+	    bundle_of("{\"embeddings\": [[1], [1]], \"wq\": [[1]], \"wk\": [[1]], \"wv\": [[1, 1]],"
+		      " \"wo\": [[10], [100]], \"bo\": [0.5]}");
+	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
+	assert_int_equal(p.output_size, 1);
+	assert_int_equal(engine_output(&p, context, 2, output, &err), ATTN_OK);
+	expect_floats("output", output, (const double[]){210.5, 430.5}, 2);
+	static const float huge[] = {1, 2, 3e38f, 3e38f};
+	assert_int_equal(engine_output(&p, huge, 2, output, &err), ATTN_BAD_INPUT);
+	expect_parts("output", err.message, (const char *const[]){"output", "token 1", "overflows", NULL});
+	problem_release(&p);
+	bundle_release(&b);
+}
+
+/* Reading some rows gives the bytes that reading all of them gives. */
+static void test_selected_rows(void **state)
+{
+	struct attn_error err = {0};
+	struct bundle b;
+	struct dense x;
+	struct problem p;
+	struct engine *engine;
+	(void)state;
+	make_scene(&scenes[4], &b, &x); /* 150 queries */
+	struct result all = compute(&b, SCORES_NONE);
+	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
+	assert_int_equal(engine_new(&engine, &p, SCORES_NONE, &err), ATTN_OK);
+	struct row_source *source = engine_rows(engine);
+	struct result some = result_alloc(source->info, false);
+	struct collector collector = {{collect}, &some};
+	struct row_sink *sinks[] = {&collector.sink};
+	bool queries[150] = {[3] = true, [4] = true, [63] = true, [64] = true, [149] = true};
+	struct rows_selection selection = {.queries = queries};
+	assert_int_equal(rows_stream(source, &selection, sinks, 1, &err), ATTN_OK);
+	for (size_t n = 0; n < 150; n++) {
+		static const float zeros[70];
+		const float *expected = queries[n] ? all.weights + n * 70 : zeros;
+		assert_memory_equal(some.weights + n * 70, expected, sizeof zeros);
+	}
+	source->free(source);
+	problem_release(&p);
+	result_release(&all);
+	result_release(&some);
+	bundle_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_scenes),
+	    cmocka_unit_test(test_stages),
+	    cmocka_unit_test(test_rows_sum_to_one),
+	    cmocka_unit_test(test_quarter),
+	    cmocka_unit_test(test_default_scale),
+	    cmocka_unit_test(test_softcap_by_hand),
+	    cmocka_unit_test(test_projection_by_hand),
+	    cmocka_unit_test(test_heads_list_by_hand),
+	    cmocka_unit_test(test_causal_by_hand),
+	    cmocka_unit_test(test_fully_masked),
+	    cmocka_unit_test(test_finite_mask_is_no_mask),
+	    cmocka_unit_test(test_masked_values_do_not_leak),
+	    cmocka_unit_test(test_shift_invariance),
+	    cmocka_unit_test(test_permutation),
+	    cmocka_unit_test(test_one_key),
+	    cmocka_unit_test(test_large_scores),
+	    cmocka_unit_test(test_shared_over_batch),
+	    cmocka_unit_test(test_overflow),
+	    cmocka_unit_test(test_output),
+	    cmocka_unit_test(test_selected_rows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
