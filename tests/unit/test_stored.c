@@ -1,0 +1,323 @@
+/* Stored results as a source of rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "bundle_test.h"
+#include "core/stored.h"
+
+static struct row_source *opened(const struct bundle *b)
+{
+	struct attn_error err = {0};
+	struct string_list notes = {0};
+	struct row_source *source;
+	if (stored_open(&source, b, &notes, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	string_list_release(&notes);
+	return source;
+}
+
+/* Weight (batch, layer, head, query, key) as a row of it has it. */
+static float weight_at(struct row_source *source, size_t batch, size_t layer, size_t head, size_t query,
+		       size_t key)
+{
+	struct attn_error err = {0};
+	struct row_block block = {.batch = batch,
+				  .layer = layer,
+				  .head = head,
+				  .query = query,
+				  .count = 1,
+				  .keys = source->info->keys};
+	if (source->read(source, &block, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	assert_null(block.scores);
+	return block.weights[key];
+}
+
+/* weights of this shape whose elements are i / 1000 */
+static struct bundle counted(enum dtype dtype, int rank, const size_t *shape, const char *axes)
+{
+	double values[200];
+	struct bundle b;
+	for (size_t i = 0; i < 200; i++)
+		values[i] = (double)i / 1000;
+	bundle_init(&b);
+	put(&b, "weights", dtype, rank, shape, values);
+	if (axes)
+		put_setting(&b, "axes", axes);
+	return b;
+}
+
+/* The element that (batch, layer, head, query, key) must be is `expected` / 1000. */
+static void expect_place(struct row_source *source, const size_t at[5], size_t expected)
+{
+	float weight = weight_at(source, at[0], at[1], at[2], at[3], at[4]);
+	if (fabsf(weight - (float)expected / 1000) > 1e-7f)
+		fail_msg("weight %g, expected element %zu", (double)weight, expected);
+}
+
+static void expect_info(const struct rows_info *info, size_t batch, size_t layers, size_t heads,
+			size_t queries, size_t keys)
+{
+	assert_int_equal(info->batch, batch);
+	assert_int_equal(info->layers, layers);
+	assert_int_equal(info->heads, heads);
+	assert_int_equal(info->queries, queries);
+	assert_int_equal(info->keys, keys);
+}
+
+static void test_rank_2(void **state)
+{
+	(void)state;
+	struct bundle b = counted(DTYPE_F32, SHAPE(4, 5), NULL);
+	struct row_source *s = opened(&b);
+	expect_info(s->info, 1, 1, 1, 4, 5);
+	assert_false(s->info->has_batch || s->info->has_layers || s->info->layer_known);
+	expect_place(s, (size_t[]){0, 0, 0, 2, 3}, 13);
+	s->free(s);
+	bundle_release(&b);
+}
+
+static void test_rank_3(void **state)
+{
+	(void)state;
+	struct bundle b = counted(DTYPE_F64, SHAPE(3, 4, 5), NULL);
+	struct row_source *s = opened(&b);
+	expect_info(s->info, 1, 1, 3, 4, 5);
+	expect_place(s, (size_t[]){0, 0, 2, 1, 4}, 49);
+	s->free(s);
+	bundle_release(&b);
+}
+
+static void test_rank_4(void **state)
+{
+	(void)state;
+	struct bundle b = counted(DTYPE_F32, SHAPE(2, 3, 4, 5), NULL);
+	struct row_source *s = opened(&b);
+	expect_info(s->info, 1, 2, 3, 4, 5);
+	assert_true(s->info->has_layers && s->info->layer_known && !s->info->has_batch);
+	expect_place(s, (size_t[]){0, 1, 2, 1, 4}, 109);
+	s->free(s);
+	bundle_release(&b);
+
+	b = counted(DTYPE_F32, SHAPE(2, 3, 4, 5), "batch");
+	s = opened(&b);
+	expect_info(s->info, 2, 1, 3, 4, 5);
+	assert_true(s->info->has_batch && !s->info->has_layers);
+	expect_place(s, (size_t[]){1, 0, 2, 1, 4}, 109);
+	s->free(s);
+	bundle_release(&b);
+}
+
+static void test_rank_5(void **state)
+{
+	(void)state;
+	struct bundle b = counted(DTYPE_F32, SHAPE(2, 3, 2, 3, 4), "layer,batch");
+	struct row_source *s = opened(&b);
+	expect_info(s->info, 3, 2, 2, 3, 4);
+	assert_true(s->info->has_batch && s->info->has_layers);
+	expect_place(s, (size_t[]){2, 1, 1, 2, 3}, 143);
+	expect_place(s, (size_t[]){1, 0, 1, 0, 2}, 38);
+	s->free(s);
+	bundle_release(&b);
+}
+
+/* More rows than a block holds, read as whole blocks. */
+static void test_blocks(void **state)
+{
+	enum {
+		ROWS = ROWS_BLOCK + 9
+	};
+	double values[ROWS * 2];
+	struct attn_error err = {0};
+	struct bundle b;
+	(void)state;
+	for (size_t i = 0; i < ROWS * 2; i++)
+		values[i] = (double)i / (ROWS * 2);
+	bundle_init(&b);
+	put(&b, "weights", DTYPE_F64, SHAPE(ROWS, 2), values);
+	struct row_source *s = opened(&b);
+	for (size_t query = 0; query < ROWS; query += ROWS_BLOCK) {
+		struct row_block block = {.query = query, .count = ROWS - query, .keys = 2};
+		if (block.count > ROWS_BLOCK)
+			block.count = ROWS_BLOCK;
+		assert_int_equal(s->read(s, &block, &err), ATTN_OK);
+		for (size_t i = 0; i < block.count * 2; i++)
+			assert_true(block.weights[i] == (float)values[query * 2 + i]);
+	}
+	s->free(s);
+	bundle_release(&b);
+}
+
+static void expect_open_refusal(const char *json, const char *const *parts)
+{
+	struct attn_error err = {0};
+	struct string_list notes = {0};
+	struct row_source *source;
+	struct bundle b = bundle_of(json);
+	if (stored_open(&source, &b, &notes, &err) != ATTN_BAD_INPUT)
+		fail_msg("%s: status %d", json, (int)err.status);
+	assert_null(source);
+	expect_parts(json, err.message, parts);
+	string_list_release(&notes);
+	bundle_release(&b);
+}
+
+#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	expect_open_refusal("{\"weights\": [1]}", PARTS("'weights' is 1", "heads x queries x keys"));
+	expect_open_refusal("{\"weights\": [[[[[[1]]]]]]}", PARTS("'weights' is 1 x 1 x 1 x 1 x 1 x 1"));
+	expect_open_refusal("{\"weights\": [[1]], \"tokens\": [\"a\", \"b\"]}",
+			    PARTS("'tokens'", "2 strings", "expected 1"));
+	expect_open_refusal("{\"weights\": [[1]], \"source_tokens\": [\"a\", \"b\"]}",
+			    PARTS("'source_tokens'", "2 strings", "expected 1"));
+	expect_open_refusal("{\"weights\": [[1]], \"head_names\": [\"a\", \"b\"]}",
+			    PARTS("'head_names'", "2 strings", "expected 1"));
+	expect_open_refusal("{\"weights\": [[0.5, 0.5]], \"mask\": [true, false, true]}",
+			    PARTS("'mask' is 3", "1 x 2"));
+}
+
+static void test_setting_refusals(void **state)
+{
+	static const struct {
+		const char *name, *value, *part;
+	} settings[] = {
+	    {"axes", "head", "'layer,batch'"},
+	    {"past_keys", "5", "expected more than the 5 past"},
+	    {"past_keys", "-1", "whole number"},
+	    {"appended_keys", "both", "'bias,zero'"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		struct attn_error err = {0};
+		struct row_source *source;
+		struct bundle b = counted(DTYPE_F32, SHAPE(4, 5), NULL);
+		put_setting(&b, settings[i].name, settings[i].value);
+		assert_int_equal(stored_open(&source, &b, NULL, &err), ATTN_BAD_INPUT);
+		expect_parts(settings[i].name, err.message, PARTS(settings[i].part));
+		bundle_release(&b);
+	}
+}
+
+/* What is no weight is found when its row is read, and named. */
+static void expect_bad_weight(enum dtype dtype, double value, const char *shown)
+{
+	double values[6] = {0.5, 0.5, 0, 0, 1, 0};
+	struct attn_error err = {0};
+	struct bundle b;
+	values[3] = value;
+	bundle_init(&b);
+	put(&b, "weights", dtype, SHAPE(1, 3, 2), values);
+	struct row_source *s = opened(&b);
+	struct row_block block = {.query = 0, .count = 1, .keys = 2};
+	assert_int_equal(s->read(s, &block, &err), ATTN_OK);
+	block.count = 3;
+	assert_int_equal(s->read(s, &block, &err), ATTN_BAD_INPUT);
+	expect_parts(shown, err.message, PARTS("'test'", "'weights[0,1,1]'", shown, "from 0 to 1"));
+	s->free(s);
+	bundle_release(&b);
+}
+
+static void test_bad_weights(void **state)
+{
+	static const enum dtype dtypes[] = {DTYPE_F32, DTYPE_F64};
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		expect_bad_weight(dtypes[i], NAN, "nan");
+		expect_bad_weight(dtypes[i], -0.25, "is -0.25");
+		expect_bad_weight(dtypes[i], 1.5, "is 1.5");
+		expect_bad_weight(dtypes[i], INFINITY, "is inf");
+	}
+}
+
+/* float16 rounds a weight near 1 up a little: that is no error. */
+static void test_slack(void **state)
+{
+	static const double values[] = {1.0004, 0};
+	struct bundle b;
+	(void)state;
+	bundle_init(&b);
+	put(&b, "weights", DTYPE_F32, SHAPE(1, 2), values);
+	struct row_source *s = opened(&b);
+	assert_true(weight_at(s, 0, 0, 0, 0, 0) == 1.0004f);
+	s->free(s);
+	bundle_release(&b);
+}
+
+static void expect_visible(const char *json, const char *settings, const char *expected)
+{
+	struct attn_error err = {0};
+	struct bundle b = bundle_of(json);
+	char found[100], *end = found;
+	if (settings)
+		put_setting(&b, "appended_keys", settings);
+	struct row_source *s = opened(&b);
+	struct row_block block = {.count = s->info->queries, .keys = s->info->keys};
+	assert_int_equal(s->read(s, &block, &err), ATTN_OK);
+	for (size_t i = 0; i < block.count * block.keys; i++) {
+		if (i > 0 && i % block.keys == 0)
+			*end++ = ' ';
+		*end++ = block.visible[i] ? '1' : '.';
+	}
+	*end = '\0';
+	assert_string_equal(found, expected);
+	s->free(s);
+	bundle_release(&b);
+}
+
+/* A masked cell is told from a weight of 0 where the file says what hides keys;
+ * a cell with a weight was seen, whatever it says. */
+static void test_visible(void **state)
+{
+	(void)state;
+	expect_visible("{\"weights\": [[1, 0], [0, 1]]}", NULL, "11 11");
+	expect_visible("{\"weights\": [[1, 0], [0, 1]], \"causal\": true}", NULL, "1. 11");
+	expect_visible("{\"weights\": [[1, 0], [0, 1]], \"mask\": [true, false]}", NULL, "1. 11");
+	expect_visible("{\"weights\": [[1, 0], [0, 1]], \"key_padding\": [true, false]}", NULL, "1. 11");
+	expect_visible("{\"weights\": [[0, 0], [0, 0]], \"kv_lengths\": [1]}", NULL, "1. 1.");
+	expect_visible("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"causal\": true}", "zero", "1.1 111");
+	expect_visible("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"mask\": [false]}", "bias,zero", "111 .11");
+}
+
+static void test_labels(void **state)
+{
+	(void)state;
+	struct bundle b = bundle_of("{\"weights\": [[0.5, 0.5, 0, 0, 0], [1, 0, 0, 0, 0]],"
+				    " \"tokens\": [\"a\", \"b\"], \"layer\": 7, \"head_names\": [\"h\"]}");
+	put_setting(&b, "past_keys", "1");
+	put_setting(&b, "appended_keys", "bias,zero");
+	struct row_source *s = opened(&b);
+	static const char *const keys[] = {"0", "a", "b", "<bias>", "<zero>"};
+	for (size_t i = 0; i < 5; i++)
+		assert_string_equal(s->info->key_labels.items[i], keys[i]);
+	assert_string_equal(s->info->head_names.items[0], "h");
+	assert_true(s->info->layer_known && s->info->has_tokens && !s->info->cross);
+	assert_int_equal(s->info->first_layer, 7);
+	s->free(s);
+	bundle_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_rank_2),
+	    cmocka_unit_test(test_rank_3),
+	    cmocka_unit_test(test_rank_4),
+	    cmocka_unit_test(test_rank_5),
+	    cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_setting_refusals),
+	    cmocka_unit_test(test_bad_weights),
+	    cmocka_unit_test(test_slack),
+	    cmocka_unit_test(test_visible),
+	    cmocka_unit_test(test_labels),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
