@@ -151,6 +151,8 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 		return status;
 	limit_rows = side_limit(options, panels, down);
 	limit_cols = side_limit(options, panels, across);
+	if (rows == cols) /* keep what is square so */
+		limit_rows = limit_cols = smaller(limit_rows, limit_cols);
 	*max_rows = options->transpose ? limit_cols : limit_rows;
 	*max_cols = options->transpose ? limit_rows : limit_cols;
 	return ATTN_OK;

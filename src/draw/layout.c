@@ -227,8 +227,7 @@ static void place_level_bar(struct attempt *a)
 	reach(a, 0, l->bar_title.y + l->bar_title.height);
 }
 
-/* Move all but the notes. */
-static void move(struct layout *l, int dx, int dy)
+void move_layout(struct layout *l, int dx, int dy)
 {
 	struct rect *rects[] = {&l->bar,       &l->bar_title, &l->masked_swatch, &l->masked_text,
 				&l->row_title, &l->col_title, &l->title};
@@ -260,27 +259,10 @@ static void place_ends(struct attempt *a)
 	/* What is narrower than the title or the notes stands in the middle. */
 	shift = larger(larger(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
 	l->title.x = larger(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
-	move(l, shift, 0);
+	move_layout(l, shift, 0);
 	a->right = larger(a->right + shift, larger(l->title.x + l->title.width, l->notes.x + l->notes.width));
 	l->width = a->right + a->margin;
 	l->height = a->bottom + a->margin;
-}
-
-/* Bring the longer side to exactly `size` by even margins. */
-static void pad(struct layout *l, int size)
-{
-	int dx = 0, dy = 0;
-
-	if (l->width >= l->height) {
-		dx = (size - l->width) / 2;
-		l->width = size;
-	} else {
-		dy = (size - l->height) / 2;
-		l->height = size;
-	}
-	move(l, dx, dy);
-	l->notes.x += dx;
-	l->notes.y += dy;
 }
 
 /* Thumbnails have no room for labels. */
@@ -289,8 +271,8 @@ static bool too_small_for_labels(const struct layout_request *r, int cell)
 	return r->panels > 1 && ((int)r->cols * cell < scaled(r, 72) || (int)r->rows * cell < scaled(r, 40));
 }
 
-static void try_layout(const struct layout_request *request, const struct layout_measure *measure,
-		       int columns, int cell, int label_limit, struct layout *out)
+void try_layout(const struct layout_request *request, const struct layout_measure *measure, int columns,
+		int cell, int label_limit, struct layout *out)
 {
 	struct attempt a = {.request = request, .measure = measure, .out = out, .label_limit = label_limit};
 	int block;
@@ -318,94 +300,4 @@ static void try_layout(const struct layout_request *request, const struct layout
 	else
 		place_level_bar(&a);
 	place_ends(&a);
-}
-
-/* The largest cells, and the widest labels, that keep the longer side to
- * request->size; false when there are none. */
-static bool fit_size(const struct layout_request *request, const struct layout_measure *measure, int columns,
-		     int label_limit, struct layout *out)
-{
-	int size = (int)request->size, best_cell = 0;
-	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
-	int cells = larger((int)request->cols * columns, (int)request->rows * rows);
-
-	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
-		int cell = request->cell ? (int)request->cell : size / cells;
-		struct layout tried;
-
-		while (cell > 0) {
-			int longer, next;
-
-			try_layout(request, measure, columns, cell, limit, &tried);
-			longer = larger(tried.width, tried.height);
-			if (longer <= size)
-				break;
-			next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
-			cell = smaller(next, cell - 1);
-		}
-		if (cell > best_cell) {
-			best_cell = cell;
-			*out = tried;
-		}
-		/* Good enough when the cells have their share of the picture. */
-		if (limit == 0 || best_cell * cells * 10 >= size * 4 || (request->cell && best_cell > 0))
-			break;
-	}
-	if (best_cell > 0)
-		pad(out, size);
-	return best_cell > 0;
-}
-
-/* Large pictures are looked at from further away, or shrunk to a page: their
- * text grows, up to 2.5 times. */
-static double grown_scale(double scale, double longer)
-{
-	double factor = longer / (1200.0 * scale);
-
-	return scale * (factor < 1.0 ? 1.0 : factor > 2.5 ? 2.5 : factor);
-}
-
-static int label_limit(const struct layout_request *r)
-{
-	return scaled(r, r->panels > 1 ? 100 : 160);
-}
-
-static enum attn_status fail_size(const struct layout_request *r, struct attn_error *err)
-{
-	return attn_fail(err, ATTN_USAGE,
-			 "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: give a "
-			 "larger --size%s",
-			 r->panels, r->panels == 1 ? "" : "s", r->rows, r->cols, r->panels == 1 ? "es" : "",
-			 r->size, r->cell ? " or a smaller --cell" : "");
-}
-
-enum attn_status layout_make(const struct layout_request *request, const struct layout_measure *measure,
-			     struct layout *out, struct attn_error *err)
-{
-	struct layout_request r = *request; /* with text scale and columns decided */
-	double side = (double)larger((int)r.rows, (int)r.cols);
-	size_t wide, tall, longer;
-	int columns, cell = (int)r.cell;
-
-	if (r.panel_columns == 0)
-		r.panel_columns =
-		    layout_columns(r.panels, (double)r.cols + 0.1 * side, (double)r.rows + 0.2 * side);
-	if (r.panel_columns > r.panels)
-		r.panel_columns = r.panels;
-	columns = (int)r.panel_columns;
-	r.line = r.line > 0.0 ? r.line : r.scale;
-	if (r.size) {
-		r.scale = grown_scale(r.scale, (double)r.size * 0.9);
-		return fit_size(&r, measure, columns, label_limit(&r), out) ? ATTN_OK : fail_size(&r, err);
-	}
-	wide = r.cols * r.panel_columns;
-	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
-	longer = wide > tall ? wide : tall;
-	if (cell == 0) {
-		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
-		cell = widen_for_labels(&r, measure, larger(cell, r.least_cell), label_limit(&r));
-	}
-	r.scale = grown_scale(r.scale, (double)longer * cell);
-	try_layout(&r, measure, columns, cell, label_limit(&r), out);
-	return ATTN_OK;
 }

@@ -1,4 +1,4 @@
-/* Shared by layout.c and layout_plan.c. */
+/* Shared by layout.c, layout_fit.c and layout_plan.c. */
 #ifndef ATTN_DRAW_LAYOUT_INTERNAL_H
 #define ATTN_DRAW_LAYOUT_INTERNAL_H
 
@@ -21,5 +21,13 @@ void plan_labels(const struct layout_request *request, const struct layout_measu
 /* Widen automatic cells a little where this keeps column labels level. */
 int widen_for_labels(const struct layout_request *request, const struct layout_measure *m, int cell,
 		     int limit);
+
+/* Lay out with cells of `cell` pixels, whatever size results.  Labels are
+ * shortened to `label_limit`, and left out when it is 0. */
+void try_layout(const struct layout_request *request, const struct layout_measure *measure, int columns,
+		int cell, int label_limit, struct layout *out);
+
+/* Move everything but the notes. */
+void move_layout(struct layout *l, int dx, int dy);
 
 #endif

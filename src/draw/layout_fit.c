@@ -1,0 +1,140 @@
+/* The choices before the geometry: how large a cell is, so that the picture gets
+ * the size asked for, or a good one. */
+#include <math.h>
+
+#include "draw/layout_internal.h"
+
+static int larger(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* Bring the longer side to exactly `size` by even margins. */
+static void pad(struct layout *l, int size)
+{
+	int dx = 0, dy = 0;
+
+	if (l->width >= l->height) {
+		dx = (size - l->width) / 2;
+		l->width = size;
+	} else {
+		dy = (size - l->height) / 2;
+		l->height = size;
+	}
+	move_layout(l, dx, dy);
+	l->notes.x += dx;
+	l->notes.y += dy;
+}
+
+/* The largest cells, and the widest labels, that keep the longer side to
+ * request->size; false when there are none. */
+static bool fit_size(const struct layout_request *request, const struct layout_measure *measure, int columns,
+		     int label_limit, struct layout *out)
+{
+	int size = (int)request->size, best_cell = 0;
+	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
+	int cells = larger((int)request->cols * columns, (int)request->rows * rows);
+
+	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
+		int cell = request->cell ? (int)request->cell : size / cells;
+		struct layout tried;
+
+		while (cell > 0) {
+			int longer, next;
+
+			try_layout(request, measure, columns, cell, limit, &tried);
+			longer = larger(tried.width, tried.height);
+			if (longer <= size)
+				break;
+			next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
+			cell = smaller(next, cell - 1);
+		}
+		if (cell > best_cell) {
+			best_cell = cell;
+			*out = tried;
+		}
+		/* Good enough when the cells have their share of the picture. */
+		if (limit == 0 || best_cell * cells * 10 >= size * 4 || (request->cell && best_cell > 0))
+			break;
+	}
+	if (best_cell > 0)
+		pad(out, size);
+	return best_cell > 0;
+}
+
+/* Large pictures are looked at from further away, or shrunk to a page: their
+ * text grows, up to 2.5 times. */
+static double grown_scale(double scale, double longer)
+{
+	double factor = longer / (1200.0 * scale);
+
+	return scale * (factor < 1.0 ? 1.0 : factor > 2.5 ? 2.5 : factor);
+}
+
+static int label_limit(const struct layout_request *r)
+{
+	return scaled(r, r->panels > 1 ? 100 : 160);
+}
+
+/* Say what size would do: that of the smallest cells without labels. */
+static enum attn_status fail_size(const struct layout_request *r, const struct layout_measure *measure,
+				  struct attn_error *err)
+{
+	struct layout least;
+
+	try_layout(r, measure, (int)r->panel_columns, r->cell ? (int)r->cell : 1, 0, &least);
+	return attn_fail(
+	    err, ATTN_USAGE,
+	    "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: give --size "
+	    "%.0f or more%s",
+	    r->panels, r->panels == 1 ? "" : "s", r->rows, r->cols, r->panels == 1 ? "es" : "", r->size,
+	    ceil(larger(least.width, least.height) / r->scale), r->cell ? ", or a smaller --cell" : "");
+}
+
+/* Large text first, then plain. */
+static enum attn_status make_sized(struct layout_request *r, const struct layout_measure *measure,
+				   struct layout *out, struct attn_error *err)
+{
+	double plain = r->scale;
+
+	r->scale = grown_scale(plain, (double)r->size * 0.9);
+	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), out))
+		return ATTN_OK;
+	r->scale = plain;
+	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), out))
+		return ATTN_OK;
+	return fail_size(r, measure, err);
+}
+
+enum attn_status layout_make(const struct layout_request *request, const struct layout_measure *measure,
+			     struct layout *out, struct attn_error *err)
+{
+	struct layout_request r = *request; /* with text scale and columns decided */
+	double side = (double)larger((int)r.rows, (int)r.cols);
+	size_t wide, tall, longer;
+	int cell = (int)r.cell;
+
+	if (r.panel_columns == 0)
+		r.panel_columns =
+		    layout_columns(r.panels, (double)r.cols + 0.1 * side, (double)r.rows + 0.2 * side);
+	if (r.panel_columns > r.panels)
+		r.panel_columns = r.panels;
+	r.line = r.line > 0.0 ? r.line : r.scale;
+	if (r.size)
+		return make_sized(&r, measure, out, err);
+	wide = r.cols * r.panel_columns;
+	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
+	longer = wide > tall ? wide : tall;
+	if (cell == 0) {
+		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
+		cell = widen_for_labels(&r, measure, larger(cell, r.least_cell), label_limit(&r));
+	}
+	r.scale = grown_scale(r.scale, (double)longer * cell);
+	try_layout(&r, measure, (int)r.panel_columns, cell, label_limit(&r), out);
+	return ATTN_OK;
+}
