@@ -88,7 +88,7 @@ if command -v mandoc > /dev/null; then
 	while IFS='|' read -r page command; do
 		"$attn" $command --help | sed -n -e '1,/^$/{/^usage:/s/^usage: *//p;/^       attn/s/^ *//p;}' |
 			sed 's/ \.\.\./.../g' > "$scratch/help"
-		mandoc -T ascii "$man/$page.1" | col -b 2> /dev/null | expand |
+		mandoc -T ascii "$man/$page.1" | sed "s/.$(printf '\b')//g" | expand |
 			sed -n '/^SYNOPSIS/,/^DESCRIPTION/{s/^     \([a-z]\)/\1/p;}' |
 			sed 's/ \.\.\./.../g' > "$scratch/page"
 		same "usage of 'attn $command --help' (-) and synopsis of $page(1) (+)" "$scratch/help" \
