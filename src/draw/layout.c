@@ -13,6 +13,7 @@ struct attempt {
 	int label_limit;
 	int margin;
 	int over_left, over_right, over_top, over_bottom; /* of labels beyond the panels */
+	int title_over;                                   /* of panel titles, to each side */
 	int panels_width, panels_height;
 	int right, bottom; /* of all that is placed so far */
 };
@@ -78,6 +79,7 @@ static int place_panels(struct attempt *a)
 		block = height_of(title) + scaled(r, 5) + l->line;
 		l->panel_title_above = title.below + scaled(r, 5) + l->line;
 	}
+	a->title_over = larger(0, (title.width - l->panel_width + 1) / 2);
 	gap_x = larger(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
 	gap_x = larger(gap_x, title.width + scaled(r, 8) - l->panel_width);
 	gap_y = block + larger(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
@@ -102,13 +104,14 @@ static void place_left(struct attempt *a)
 		l->row_title = (struct rect){x, 0, height_of(title), title.width};
 		x += height_of(title) + scaled(r, 8);
 	}
+	l->first_x = larger(x, a->margin) + a->title_over;
 	if (l->row.labels != LAYOUT_NONE) {
 		l->row_label_right = -(l->line + scaled(r, 5));
 		x += l->row.box.width - l->row_label_right;
 	} else {
 		x += l->line;
 	}
-	l->first_x = larger(x, a->margin + a->over_left);
+	l->first_x = larger(l->first_x, larger(x, a->margin + a->over_left));
 }
 
 /* The upper edge: title and panel titles.  `width` is what the rest takes. */
@@ -143,7 +146,8 @@ static void place_bottom(struct attempt *a)
 	l->col_title_limit = larger(a->panels_width + scaled(r, 60), scaled(r, 160));
 	title = ask(a, LAYOUT_COL_TITLE, l->col_title_limit);
 
-	reach(a, l->first_x + a->panels_width + a->over_right + l->line, bottom + a->over_bottom + l->line);
+	reach(a, l->first_x + a->panels_width + larger(a->over_right, a->title_over) + l->line,
+	      bottom + a->over_bottom + l->line);
 	reach(a, 0, l->row_title.y + l->row_title.height);
 	l->col_label_top = l->line + scaled(r, 5);
 	if (l->col.labels != LAYOUT_NONE)
@@ -167,7 +171,7 @@ static void place_upright_bar(struct attempt *a)
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick;
 	int length = a->panels_height <= scaled(r, 800) ? a->panels_height : scaled(r, 480),
 	    legend = scaled(r, 14) + scaled(r, 12);
-	int x = l->first_x + a->panels_width + a->over_right + l->line + scaled(r, 18);
+	int x = l->first_x + a->panels_width + larger(a->over_right, a->title_over) + l->line + scaled(r, 18);
 
 	if (r->masked && length + legend > a->panels_height)
 		length = a->panels_height - legend;

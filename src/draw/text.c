@@ -9,7 +9,7 @@
 
 enum {
 	CACHE_BYTES = 16 * 1024 * 1024, /* of rasters, when trimmed */
-	CACHE_ENTRIES = 32768,
+	CACHE_ENTRIES = 8192,
 	MAX_INK = 16384, /* pixels a side of one text: more is cut */
 	BLEED = 2        /* pixels around the box: hinting moves ink by one */
 };

@@ -72,7 +72,16 @@ static bool apart(struct rect a, struct rect b)
 	       a.y + a.height <= b.y || b.y + b.height <= a.y;
 }
 
-/* Where the painter puts a label. */
+/* Where the painter puts a panel's title and its labels. */
+static struct rect panel_title(const struct layout *l, const struct texts *t, int panel)
+{
+	struct text_box b = text((void *)(uintptr_t)t, LAYOUT_PANEL_TITLE, l, l->panel_title_limit);
+	int x = l->first_x + panel % l->panel_columns * l->pitch_x + (l->panel_width - b.width) / 2;
+	int y = l->first_y + panel / l->panel_columns * l->pitch_y - l->panel_title_above;
+
+	return (struct rect){x, y - b.above, b.width, b.above + b.below};
+}
+
 static struct rect row_label(const struct layout *l, const struct texts *t, int panel, size_t i)
 {
 	struct text_box b = label((void *)(uintptr_t)t, LAYOUT_ROWS, i, l->row.size, l->row.limit);
@@ -135,6 +144,22 @@ static void check_labels(const struct layout_request *r, const struct texts *t, 
 	}
 }
 
+static void check_panel_titles(const struct layout_request *r, const struct texts *t, const struct layout *l)
+{
+	if (!t->panel_title || r->panels == 1)
+		return;
+	for (int panel = 0; panel < (int)r->panels; panel++) {
+		struct rect at = panel_title(l, t, panel);
+
+		assert_true(inside(l, at) && apart(at, panel_rect(l, panel)));
+		assert_true(apart(at, l->title) && apart(at, l->row_title) && apart(at, l->bar));
+		if (panel > 0)
+			assert_true(apart(at, panel_title(l, t, panel - 1)));
+		if (panel >= l->panel_columns)
+			assert_true(apart(at, panel_rect(l, panel - l->panel_columns)));
+	}
+}
+
 static void check_layout(const struct layout_request *r, const struct texts *t, const struct layout *l)
 {
 	const struct rect parts[] = {l->bar,   l->bar_title, l->masked_swatch, l->masked_text,
@@ -156,6 +181,7 @@ static void check_layout(const struct layout_request *r, const struct texts *t, 
 	assert_int_equal(l->masked_swatch.width > 0, r->masked);
 	assert_true(l->bar.width > 0 && l->bar.height > 0);
 	check_labels(r, t, l);
+	check_panel_titles(r, t, l);
 }
 
 static void test_properties(void **state)
