@@ -28,12 +28,12 @@ enum heatmap_numbers {
 /* {0} is the default of every option. */
 struct heatmap_options {
 	const struct colormap *colormap; /* NULL: the default map */
-	size_t cell;                     /* pixels a cell, as given (not scaled by dpi); 0: automatic */
-	size_t size;                     /* longer side of the picture, pixels at 96 dpi; 0: automatic */
-	double dpi;                      /* scales text, lines, automatic cells and `size`; 0: 96 */
-	bool transpose;                  /* rows are keys, columns are queries */
-	double scale_max;                /* top of the colour scale; 0: the largest weight drawn */
-	size_t panel_columns;            /* panels side by side (heads, for layers as rows); 0: automatic */
+	size_t cell;          /* pixels a cell, as given (not scaled by dpi), and not reduced; 0: automatic */
+	size_t size;          /* longer side of the picture, exactly, pixels at 96 dpi; 0: automatic */
+	double dpi;           /* scales text, lines, automatic cells and `size`; 0: 96 */
+	bool transpose;       /* rows are keys, columns are queries */
+	double scale_max;     /* top of the colour scale; 0: the largest weight drawn */
+	size_t panel_columns; /* panels side by side (heads, for layers as rows); 0: automatic */
 	enum heatmap_numbers numbers;
 };
 
