@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 
 static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\n"
-			    "       attn inspect file [options] FILE...\n"
+			    "       attn inspect file [options] FILE\n"
 			    "\n"
 			    "Look into attention and into files.\n"
 			    "\n"

@@ -38,7 +38,7 @@ static const char usage[] =
     "\n"
     "Exit status 1: TOKEN does not occur.\n"
     "\n"
-    "attn inspect token it samples/animal.safetensors --head 3 --top 1\n";
+    "attn inspect token blanc samples/translation.json --top 1\n";
 
 enum {
 	OPTION_TO = OPTION_OWN

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "util/buffer.h"
 
 /* Names come from files: no control character may reach a terminal. */
 static void print_clean(const char *text)
@@ -50,10 +51,13 @@ enum attn_status command_start(const struct command *command, int argc, char **a
 
 void report_written(const struct command *self, const char *path)
 {
+	struct buffer text = BUFFER_INIT;
 	if (strcmp(path, "-") == 0)
 		return;
-	fprintf(stderr, "%s: wrote ", self->title);
-	print_clean(path);
+	buffer_printf(&text, "%s: wrote '%s'", self->title, path);
+	if (!text.failed)
+		print_clean(text.data);
+	buffer_release(&text);
 }
 
 enum attn_status print_usage(const struct command *self)

@@ -178,6 +178,20 @@ enum attn_status bundle_override(struct bundle *b, const char *name, const char 
 	return append_setting(b, name, value, origin, true, err);
 }
 
+void bundle_remove_tensor(struct bundle *b, size_t index)
+{
+	tensor_release(&b->tensors[index]);
+	b->tensor_count--;
+	memmove(&b->tensors[index], &b->tensors[index + 1], (b->tensor_count - index) * sizeof *b->tensors);
+}
+
+void bundle_remove_text(struct bundle *b, size_t index)
+{
+	text_release(&b->texts[index]);
+	b->text_count--;
+	memmove(&b->texts[index], &b->texts[index + 1], (b->text_count - index) * sizeof *b->texts);
+}
+
 enum attn_status bundle_keep(struct bundle *b, void *resource, void (*release)(void *),
 			     struct attn_error *err)
 {

@@ -61,6 +61,10 @@ enum attn_status bundle_keep(struct bundle *b, void *resource, void (*release)(v
  * leave `from` empty.  On failure what could not be moved has been released. */
 enum attn_status bundle_merge(struct bundle *to, struct bundle *from, struct attn_error *err);
 
+/* Release the tensor or text at `index`; those after it move up. */
+void bundle_remove_tensor(struct bundle *b, size_t index);
+void bundle_remove_text(struct bundle *b, size_t index);
+
 const struct tensor *bundle_tensor(const struct bundle *b, const char *name); /* or NULL */
 const struct text *bundle_text(const struct bundle *b, const char *name);     /* or NULL */
 const struct setting *bundle_setting(const struct bundle *b, const char *name);

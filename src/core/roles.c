@@ -49,6 +49,12 @@ const struct role roles[] = {
     {"add_zero_attn", ROLE_SETTING, "true or false", "append a key and a value of zeros"},
     {"layout", ROLE_SETTING, "'in,out' or 'out,in'", "how weight matrices are stored"},
     {"layer", ROLE_SETTING, "a whole number", "the number of this layer, for titles and tables"},
+    {"axes", ROLE_SETTING, "'layer', 'batch' or 'layer,batch'",
+     "what stands before the head in stored weights"},
+    {"past_keys", ROLE_SETTING, "a whole number", "in a stored result: keys that come before this input's"},
+    {"appended_keys", ROLE_SETTING, "'bias', 'zero' or 'bias,zero'",
+     "in a stored result: keys appended at the end"},
+    {"version", ROLE_SETTING, "text", "in a stored result: the program that wrote it"},
     {NULL, ROLE_SETTING, NULL, NULL},
 };
 

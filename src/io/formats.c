@@ -8,9 +8,9 @@ static const struct {
 	enum format format;
 	const char *name, *ending;
 } formats[] = {
-    {FORMAT_JSON, "JSON", ".json"}, {FORMAT_NPY, "npy", ".npy"},
+    {FORMAT_JSON, "json", ".json"}, {FORMAT_NPY, "npy", ".npy"},
     {FORMAT_NPZ, "npz", ".npz"},    {FORMAT_SAFETENSORS, "safetensors", ".safetensors"},
-    {FORMAT_TSV, "TSV", ".tsv"},    {FORMAT_JSONL, "JSONL", ".jsonl"},
+    {FORMAT_TSV, "tsv", ".tsv"},    {FORMAT_JSONL, "jsonl", ".jsonl"},
 };
 
 enum {

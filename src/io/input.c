@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/roles.h"
+#include "io/scalar_internal.h"
 #include "io/suggest_internal.h"
 #include "util/buffer.h"
 
@@ -148,6 +149,8 @@ enum attn_status input_read_file(struct bundle *out, const char *path, enum form
 	if (format)
 		*format = found;
 	status = parse(&bytes, found, path, out, err);
+	if (status == ATTN_OK)
+		status = scalars_to_settings(out, err);
 	if (status == ATTN_OK) {
 		status = keep_bytes(out, &bytes, err);
 	} else {
