@@ -94,7 +94,7 @@ conformance: $(PROGRAM) $(BUILD)/tests/conformance
 	ATTN=$(abspath $(PROGRAM)) $(BUILD)/tests/conformance
 
 asan:
-	$(MAKE) check BUILD=$(BUILD)/asan PROGRAM=$(BUILD)/asan/attn CFLAGS="-O1 -g $(SANITIZE)" \
+	LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 $(MAKE) check BUILD=$(BUILD)/asan PROGRAM=$(BUILD)/asan/attn CFLAGS="-O1 -g $(SANITIZE)" \
 		LDFLAGS="$(LDFLAGS) $(SANITIZE)"
 
 fuzz:
