@@ -53,10 +53,20 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The numeric loops want the compiler's vectoriser; it changes no result.
-$(BUILD)/src/kernels/%.o: CFLAGS += -O3
+# The reference wants the compiler's vectoriser, which changes no result.  Each set
+# of kernels is for the processors that its flags name (select.c checks), and there
+# a * b + c is one fused multiply-add.
+KERNEL_FLAGS = -O3 -ffp-contract=fast
+$(BUILD)/src/kernels/reference.o: FILE_CFLAGS = -O3
+ifeq ($(shell $(CC) -dumpmachine | cut -d- -f1),x86_64)
+$(BUILD)/src/kernels/avx512.o: FILE_CFLAGS = $(KERNEL_FLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma \
+	-mprefer-vector-width=512
+$(BUILD)/src/kernels/avx2.o: FILE_CFLAGS = $(KERNEL_FLAGS) -mavx2 -mfma
+else
+$(BUILD)/src/kernels/neon.o: FILE_CFLAGS = $(KERNEL_FLAGS)
+endif
 
 # --- the main job on a sample -------------------------------------------------
 

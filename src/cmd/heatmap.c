@@ -130,7 +130,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (status == ATTN_OK && help)
 		status = print_usage(self);
 	else if (status == ATTN_OK) {
-		status = inputs_open(&job.in, self, argc - optind, argv + optind, SCORES_NONE, err);
+		status = inputs_open(&job.in, self, argc - optind, argv + optind,
+				     (struct engine_want){.weights = true}, err);
 		if (status == ATTN_OK)
 			status = draw(&job, self, err);
 	}

@@ -19,13 +19,13 @@ enum attn_status inputs_setting(struct inputs *in, const struct options *o, stru
 	return bundle_override(&in->bundle, name, o->value ? o->value : "true", option, err);
 }
 
-static enum attn_status open_source(struct inputs *in, const struct command *self, enum score_stage stage,
+static enum attn_status open_source(struct inputs *in, const struct command *self, struct engine_want want,
 				    struct attn_error *err)
 {
 	struct string_list notes = {0};
 	in->stored = bundle_tensor(&in->bundle, "weights") != NULL;
 	if (in->stored) {
-		if (stage != SCORES_NONE)
+		if (want.stage != SCORES_NONE)
 			return attn_fail(err, ATTN_USAGE,
 					 "a stored result has no scores: give the input it was made from");
 		enum attn_status status = stored_open(&in->source, &in->bundle, &notes, err);
@@ -37,14 +37,14 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 	if (status != ATTN_OK)
 		return status;
 	report_notes(self, &in->problem.notes);
-	status = engine_new(&in->engine, &in->problem, stage, err);
+	status = engine_new(&in->engine, &in->problem, want, err);
 	if (status == ATTN_OK)
 		in->source = engine_rows(in->engine);
 	return status;
 }
 
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
-			     enum score_stage stage, struct attn_error *err)
+			     struct engine_want want, struct attn_error *err)
 {
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
@@ -54,7 +54,7 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 		if (status != ATTN_OK)
 			return status;
 	}
-	enum attn_status status = open_source(in, self, stage, err);
+	enum attn_status status = open_source(in, self, want, err);
 	if (status != ATTN_OK)
 		return status;
 	in->info = in->source->info;

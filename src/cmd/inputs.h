@@ -25,10 +25,10 @@ struct inputs {
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
 
 /* Read the operands argv[0..argc) (none is ATTN_USAGE), check them, and open the
- * source; notes go to standard error.  `stage` is for the engine; with a stored
- * result a stage is ATTN_USAGE. */
+ * source; notes go to standard error.  `want` is for the engine; with a stored
+ * result scores are ATTN_USAGE. */
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
-			     enum score_stage stage, struct attn_error *err);
+			     struct engine_want want, struct attn_error *err);
 void inputs_release(struct inputs *in); /* safe on a zeroed one */
 
 /* What to call a head in messages, tables and titles: "3", or with its name

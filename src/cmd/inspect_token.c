@@ -188,7 +188,8 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 		return attn_fail(err, ATTN_USAGE, "no token: give its text or '#index' (see '%s --help')",
 				 self->title);
 	job->token = argv[0];
-	enum attn_status status = inputs_open(&job->in, self, argc - 1, argv + 1, SCORES_NONE, err);
+	enum attn_status status =
+	    inputs_open(&job->in, self, argc - 1, argv + 1, (struct engine_want){.weights = true}, err);
 	if (status == ATTN_OK)
 		status = selection_open(&job->selected, &job->selection, job->in.info, err);
 	if (status == ATTN_OK)

@@ -329,7 +329,7 @@ static enum attn_status open_sinks(struct job *job, struct attn_error *err)
 	if (status == ATTN_OK)
 		status = open_files(job, err);
 	if (status == ATTN_OK && context) {
-		status = context_sink_init(&job->contexts, job->in.engine, p, err);
+		status = context_sink_init(&job->contexts, job->in.info, p->value_size, err);
 		job->sinks[job->sink_count++] = &job->contexts.sink;
 	}
 	masked_sink_init(&job->masked);
@@ -438,6 +438,16 @@ static enum attn_status finish(struct job *job, enum table_format format, struct
 	return status;
 }
 
+/* What the engine has to give. */
+static struct engine_want wanted(const struct job *job)
+{
+	return (struct engine_want){
+	    .weights = job->everything || job->weights || job->rankings || job->heatmaps,
+	    .context = job->everything || job->context || job->output,
+	    .stage = job->stage,
+	};
+}
+
 static enum attn_status compute(struct job *job, int argc, char **argv, struct attn_error *err)
 {
 	enum table_format format = TABLE_TSV;
@@ -445,7 +455,7 @@ static enum attn_status compute(struct job *job, int argc, char **argv, struct a
 	if (job->rankings)
 		status = rankings_format(job, &format, err);
 	if (status == ATTN_OK)
-		status = inputs_open(&job->in, job->self, argc, argv, job->stage, err);
+		status = inputs_open(&job->in, job->self, argc, argv, wanted(job), err);
 	if (status == ATTN_OK)
 		status = open_sinks(job, err);
 	if (status == ATTN_OK)

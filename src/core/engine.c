@@ -1,255 +1,243 @@
 #include "core/engine.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/reference.h"
+#include "core/engine_internal.h"
 #include "util/checked.h"
+#include "util/memory.h"
+#include "util/threads.h"
 
-struct engine {
-	struct row_source source; /* first: a source is cast to its engine */
-	const struct problem *problem;
-	enum score_stage stage;
-	size_t keys;
-	float *q;      /* (B, H, N, d) */
-	float *keys_t; /* (B, G, d, keys): transposed, so that a row of scores is a plain loop over keys */
-	float *values; /* (B, G, keys, e) */
-
-	/* One block of rows, (ROWS_BLOCK, keys), and scratch of a row. */
-	float *weights, *scores;
-	unsigned char *visible;
-	double *row;
-};
+static void workspace_release(struct workspace *w)
+{
+	free(w->queries);
+	free(w->scores);
+	free(w->context);
+	free(w->tops);
+	free(w->out_weights);
+	free(w->out_scores);
+	free(w->out_context);
+	free(w->visible);
+	free(w->row);
+	free(w->sums);
+}
 
 static void engine_free(struct row_source *source)
 {
 	struct engine *engine = (struct engine *)source;
-	free(engine->q);
-	free(engine->keys_t);
-	free(engine->values);
-	free(engine->weights);
-	free(engine->scores);
-	free(engine->visible);
-	free(engine->row);
+	for (size_t i = 0; i < engine->owned_count; i++)
+		free(engine->owned[i]);
+	for (size_t i = 0; i < engine->worker_count; i++)
+		workspace_release(&engine->workers[i]);
+	free(engine->workers);
 	free(engine);
 }
 
-static float *alloc_floats(size_t a, size_t b, size_t c, size_t d)
+/* --- queries, keys and values ----------------------------------------------- */
+
+/* Memory (batch, heads, tokens, size) that the engine owns, and its view. */
+static bool own(struct engine *engine, size_t heads, size_t tokens, size_t size, struct heads_place *place,
+		struct heads_view *view)
 {
-	size_t count;
-	if (!size_mul(a, b, &count) || !size_mul(count, c, &count) || !size_mul(count, d, &count))
-		return NULL;
-	return array_alloc(count, sizeof(float));
+	float *memory = floats_alloc4(engine->problem->batch, heads, tokens, size);
+	if (!memory)
+		return false;
+	engine->owned[engine->owned_count++] = memory;
+	*place = (struct heads_place){memory, heads * tokens * size, tokens * size, size, 0};
+	*view = (struct heads_view){memory, heads * tokens * size, tokens * size, size};
+	return true;
 }
 
-static enum attn_status fail_overflow(const char *what, size_t batch, size_t row, struct attn_error *err)
+static void copy_heads(const struct engine *engine, const struct heads_place *to,
+		       const struct heads_view *from, size_t heads, size_t tokens)
 {
-	return attn_fail(err, ATTN_BAD_INPUT, "the %s of batch item %zu, token %zu overflows float32", what,
-			 batch, row);
+	for (size_t b = 0; b < engine->problem->batch; b++)
+		for (size_t h = 0; h < heads; h++)
+			for (size_t t = 0; t < tokens; t++)
+				memcpy(to->data + b * to->batch_stride + h * to->head_stride +
+					   (to->first_token + t) * to->size,
+				       from->data + b * from->batch_stride + h * from->head_stride +
+					   t * from->token_stride,
+				       to->size * sizeof *to->data);
 }
 
-/* projected (rows, cols) = x W + b for one batch item, checked for overflow. */
-static enum attn_status project(const struct sequence *x, const struct matrix *w, const float *bias,
-				size_t batch, const char *what, float *projected, struct attn_error *err)
-{
-	double *sums = array_alloc(w->cols, sizeof *sums);
-	if (!sums)
-		return attn_fail_memory(err);
-	reference_matmul(projected, w->cols, x->data + batch * x->batch_stride, x->cols, w->data, w->stride,
-			 bias, x->rows, x->cols, w->cols, sums);
-	free(sums);
-	for (size_t i = 0; i < x->rows * w->cols; i++)
-		if (!isfinite(projected[i]))
-			return fail_overflow(what, batch, i / w->cols, err);
-	return ATTN_OK;
-}
-
-/* Where a head's vectors go: element (token, c) at out[token * token_stride + c * stride]. */
-struct placement {
-	float *out;
-	size_t token_stride, stride;
+/* Where the vectors of Q, K or V come from: a projection, or ready-made. */
+struct vectors {
+	const struct sequence *x;
+	const struct matrix *w;
+	const float *bias;
+	const struct heads_view *ready, *past;
+	const float *appended; /* bias_k or bias_v */
+	const char *what;
+	size_t heads, own_tokens, size;
 };
 
-static void place(const struct placement *to, size_t first, const struct heads_view *from, size_t batch,
-		  size_t head, size_t tokens, size_t size)
+/* Past, own and appended vectors, one after the other. */
+static enum attn_status join_vectors(struct engine *engine, const struct vectors *v,
+				     const struct key_counts *keys, struct heads_view *out,
+				     struct attn_error *err)
 {
-	const float *in = from->data + batch * from->batch_stride + head * from->head_stride;
-	for (size_t t = 0; t < tokens; t++)
-		for (size_t c = 0; c < size; c++)
-			to->out[(first + t) * to->token_stride + c * to->stride] =
-			    in[t * from->token_stride + c];
+	const struct problem *p = engine->problem;
+	struct heads_place place;
+	enum attn_status status = ATTN_OK;
+	if (!own(engine, v->heads, keys->past + v->own_tokens + keys->bias + keys->zero, v->size, &place,
+		 out))
+		return attn_fail_memory(err);
+	if (keys->past > 0)
+		copy_heads(engine, &place, v->past, v->heads, keys->past);
+	place.first_token = keys->past;
+	if (p->projected)
+		status = engine_project(engine->kernels, v->x, p->batch, v->w, v->bias, v->what, &place, err);
+	else
+		copy_heads(engine, &place, v->ready, v->heads, v->own_tokens);
+	place.first_token += v->own_tokens;
+	if (keys->bias) {
+		struct heads_view bias = {v->appended, 0, v->size, 0};
+		copy_heads(engine, &place, &bias, v->heads, 1);
+		place.first_token++;
+	}
+	if (keys->zero) {
+		float *zeros = array_alloc(v->size, sizeof *zeros);
+		if (!zeros)
+			return attn_fail_memory(err);
+		struct heads_view zero = {zeros, 0, 0, 0};
+		copy_heads(engine, &place, &zero, v->heads, 1);
+		free(zeros);
+	}
+	return status;
 }
 
-/* One of Q, K, V of a batch item as heads side by side: ready-made, or projected
- * into *memory, which the caller frees. */
-static enum attn_status own_heads(const struct problem *p, const struct heads_view *ready,
-				  const struct sequence *x, const struct matrix *w, const float *bias,
-				  size_t size, const char *what, size_t batch, float **memory,
-				  struct heads_view *view, struct attn_error *err)
+/* Ready-made vectors that lie head by head are used where they are. */
+static enum attn_status prepare(struct engine *engine, const struct vectors *v, const struct key_counts *keys,
+				struct heads_view *out, struct attn_error *err)
 {
-	*memory = NULL;
-	if (!p->projected) {
-		*view = *ready;
+	bool alone = keys->past == 0 && !keys->bias && !keys->zero;
+	if (!engine->problem->projected && alone && v->ready->token_stride == v->size) {
+		*out = *v->ready;
 		return ATTN_OK;
 	}
-	*memory = alloc_floats(x->rows, w->cols, 1, 1);
-	if (!*memory)
-		return attn_fail_memory(err);
-	*view = (struct heads_view){*memory, 0, size, w->cols};
-	return project(x, w, bias, batch, what, *memory, err);
+	return join_vectors(engine, v, keys, out, err);
 }
 
-static enum attn_status prepare_queries(struct engine *engine, size_t batch, struct attn_error *err)
+static enum attn_status prepare_all(struct engine *engine, struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
-	struct heads_view view;
-	float *memory;
-	enum attn_status status = own_heads(p, &p->q, &p->embeddings, &p->wq, p->bq, p->head_size, "query",
-					    batch, &memory, &view, err);
-	for (size_t h = 0; h < p->heads && status == ATTN_OK; h++) {
-		struct placement to = {engine->q + (batch * p->heads + h) * p->queries * p->head_size,
-				       p->head_size, 1};
-		place(&to, 0, &view, batch, h, p->queries, p->head_size);
-	}
-	free(memory);
+	static const struct key_counts alone = {0};
+	struct vectors q = {.x = &p->embeddings, .w = &p->wq, .bias = p->bq, .ready = &p->q, .what = "query"};
+	struct vectors k = {.x = &p->source, .w = &p->wk, .bias = p->bk, .ready = &p->k, .what = "key"};
+	struct vectors v = {
+	    .x = &p->source_values, .w = &p->wv, .bias = p->bv, .ready = &p->v, .what = "value"};
+	k.past = &p->past_k;
+	v.past = &p->past_v;
+	k.appended = p->bias_k;
+	v.appended = p->bias_v;
+	q.heads = p->heads;
+	k.heads = v.heads = p->kv_heads;
+	q.own_tokens = p->queries;
+	k.own_tokens = v.own_tokens = p->keys.own;
+	q.size = k.size = p->head_size;
+	v.size = p->value_size;
+	enum attn_status status = prepare(engine, &q, &alone, &engine->q, err);
+	if (status == ATTN_OK)
+		status = prepare(engine, &k, &p->keys, &engine->k, err);
+	if (status == ATTN_OK && engine->want.context)
+		status = prepare(engine, &v, &p->keys, &engine->v, err);
 	return status;
 }
 
-/* Past, own and appended keys (or values) of a kv head, one after the other. */
-static void place_all(const struct problem *p, const struct placement *to, const struct heads_view *past,
-		      const struct heads_view *own, const float *bias, size_t batch, size_t head, size_t size)
+/* --- rows ------------------------------------------------------------------- */
+
+/* What the reference computes into its own memory goes where a sink wants it. */
+static void move_to_destination(struct row_block *block)
 {
-	if (p->keys.past > 0)
-		place(to, 0, past, batch, head, p->keys.past, size);
-	place(to, p->keys.past, own, batch, head, p->keys.own, size);
-	if (p->keys.bias) {
-		struct heads_view view = {bias, 0, size, 0};
-		place(to, p->keys.past + p->keys.own, &view, batch, head, 1, size);
-	}
-	/* add_zero_attn's key and value stay the zeros that they were allocated as. */
+	if (!block->destination || block->weights == block->destination)
+		return;
+	memcpy(block->destination, block->weights, block->count * block->keys * sizeof *block->destination);
+	block->weights = block->destination;
 }
 
-static enum attn_status prepare_keys(struct engine *engine, size_t batch, struct attn_error *err)
+static bool reference_allocate(const struct engine *engine, struct workspace *w)
 {
 	const struct problem *p = engine->problem;
-	struct heads_view view;
-	float *memory;
-	enum attn_status status =
-	    own_heads(p, &p->k, &p->source, &p->wk, p->bk, p->head_size, "key", batch, &memory, &view, err);
-	for (size_t g = 0; g < p->kv_heads && status == ATTN_OK; g++) {
-		struct placement to = {engine->keys_t +
-					   (batch * p->kv_heads + g) * p->head_size * engine->keys,
-				       1, engine->keys};
-		place_all(p, &to, &p->past_k, &view, p->bias_k, batch, g, p->head_size);
-	}
-	free(memory);
-	return status;
+	size_t keys = engine->keys;
+	if (!w->out_weights)
+		w->out_weights = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
+	if (!w->visible)
+		w->visible = array_alloc(ROWS_BLOCK, keys);
+	w->row = array_alloc(keys, sizeof *w->row);
+	w->sums = array_alloc(p->value_size + 1, sizeof *w->sums);
+	if (engine->want.stage != SCORES_NONE)
+		w->out_scores = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
+	if (engine->want.context && !w->out_context)
+		w->out_context = floats_alloc4(ROWS_BLOCK, p->value_size, 1, 1);
+	return w->out_weights && w->visible && w->row && w->sums &&
+	       (w->out_scores || engine->want.stage == SCORES_NONE) &&
+	       (w->out_context || !engine->want.context);
 }
 
-static enum attn_status prepare_values(struct engine *engine, size_t batch, struct attn_error *err)
+static bool tile_allocate(const struct engine *engine, struct workspace *w)
 {
 	const struct problem *p = engine->problem;
-	struct heads_view view;
-	float *memory;
-	enum attn_status status = own_heads(p, &p->v, &p->source_values, &p->wv, p->bv, p->value_size,
-					    "value", batch, &memory, &view, err);
-	for (size_t g = 0; g < p->kv_heads && status == ATTN_OK; g++) {
-		struct placement to = {engine->values +
-					   (batch * p->kv_heads + g) * engine->keys * p->value_size,
-				       p->value_size, 1};
-		place_all(p, &to, &p->past_v, &view, p->bias_v, batch, g, p->value_size);
+	bool weights = engine->want.weights;
+	size_t steps = (engine->keys + KEY_BLOCK - 1) / KEY_BLOCK;
+	w->queries = floats_alloc4(p->head_size, TILE, 1, 1);
+	w->scores = floats_alloc4(weights ? steps : 1, KEY_BLOCK, TILE, 1);
+	if (weights) {
+		w->tops = floats_alloc4(steps, TILE, 1, 1);
+		w->out_weights = floats_alloc4(TILE, engine->keys, 1, 1);
 	}
-	free(memory);
-	return status;
+	if (weights || !visibility_is_prefix(&p->visibility))
+		w->visible = array_alloc(TILE, engine->keys);
+	if (engine->want.context) {
+		w->context = floats_alloc4(p->value_size, TILE, 1, 1);
+		w->out_context = floats_alloc4(TILE, p->value_size, 1, 1);
+	}
+	return w->queries && w->scores && (!weights || (w->tops && w->out_weights)) &&
+	       (w->visible || (!weights && visibility_is_prefix(&p->visibility))) &&
+	       (!engine->want.context || (w->context && w->out_context));
 }
 
-static void copy_scores(float *out, const double *row, size_t keys)
-{
-	for (size_t j = 0; j < keys; j++)
-		out[j] = (float)row[j];
-}
-
-/* One query's scores, stage by stage, and weights. */
-static void compute_row(struct engine *engine, const struct row_block *block, size_t r)
-{
-	const struct problem *p = engine->problem;
-	size_t keys = engine->keys, query = block->query + r;
-	size_t kv_head = block->head / (p->heads / p->kv_heads);
-	const float *q =
-	    engine->q + ((block->batch * p->heads + block->head) * p->queries + query) * p->head_size;
-	const float *keys_t = engine->keys_t + (block->batch * p->kv_heads + kv_head) * p->head_size * keys;
-	unsigned char *visible = engine->visible + r * keys;
-	float *scores = engine->scores ? engine->scores + r * keys : NULL;
-	double *row = engine->row;
-
-	visibility_row(&p->visibility, block->batch, block->head, query, visible);
-	reference_scores(row, q, keys_t, p->head_size, keys, p->scale);
-	if (engine->stage == SCORES_RAW)
-		copy_scores(scores, row, keys);
-	if (p->softcap > 0)
-		reference_softcap(row, keys, p->softcap);
-	if (engine->stage == SCORES_CAPPED)
-		copy_scores(scores, row, keys);
-	for (size_t j = 0; j < keys; j++)
-		row[j] = visible[j] ? row[j] + (double)visibility_bias(&p->visibility, block->batch,
-								       block->head, query, j)
-				    : -INFINITY;
-	if (engine->stage == SCORES_MASKED)
-		copy_scores(scores, row, keys);
-	reference_softmax(engine->weights + r * keys, row, keys);
-}
-
-static enum attn_status engine_read(struct row_source *source, struct row_block *block,
+static enum attn_status engine_read(struct row_source *source, size_t worker, struct row_block *block,
 				    struct attn_error *err)
 {
 	struct engine *engine = (struct engine *)source;
-	(void)err;
-	for (size_t r = 0; r < block->count; r++)
-		compute_row(engine, block, r);
-	block->weights = engine->weights;
-	block->scores = engine->scores;
-	block->visible = engine->visible;
+	struct workspace *w = &engine->workers[worker];
+	block->scores = NULL;
+	block->context = NULL;
+	block->weights = NULL;
+	block->visible = NULL;
+	if (engine->kernels && engine->want.stage == SCORES_NONE && engine_tile(engine, w, block))
+		return ATTN_OK;
+	if (!w->row && !reference_allocate(engine, w))
+		return attn_fail_memory(err);
+	engine_reference(engine, w, block);
+	move_to_destination(block);
 	return ATTN_OK;
 }
 
-static bool allocate(struct engine *engine)
-{
-	const struct problem *p = engine->problem;
-	size_t block = p->queries < ROWS_BLOCK ? p->queries : ROWS_BLOCK;
-	engine->q = alloc_floats(p->batch, p->heads, p->queries, p->head_size);
-	engine->keys_t = alloc_floats(p->batch, p->kv_heads, engine->keys, p->head_size);
-	engine->weights = alloc_floats(block, engine->keys, 1, 1);
-	engine->visible = array_alloc(block, engine->keys);
-	engine->row = array_alloc(engine->keys, sizeof *engine->row);
-	if (p->has_values)
-		engine->values = alloc_floats(p->batch, p->kv_heads, engine->keys, p->value_size);
-	if (engine->stage != SCORES_NONE)
-		engine->scores = alloc_floats(block, engine->keys, 1, 1);
-	return engine->q && engine->keys_t && engine->weights && engine->visible && engine->row &&
-	       (engine->values || !p->has_values) && (engine->scores || engine->stage == SCORES_NONE);
-}
-
-enum attn_status engine_new(struct engine **out, const struct problem *p, enum score_stage stage,
+enum attn_status engine_new(struct engine **out, const struct problem *p, struct engine_want want,
 			    struct attn_error *err)
 {
 	struct engine *engine = calloc(1, sizeof *engine);
 	*out = NULL;
 	if (!engine)
 		return attn_fail_memory(err);
-	engine->source = (struct row_source){&p->info, &p->visibility, engine_read, engine_free};
+	engine->source =
+	    (struct row_source){&p->info, &p->visibility, want.weights, engine_read, engine_free};
 	engine->problem = p;
-	engine->stage = stage;
+	engine->want = want;
+	engine->want.context &= p->has_values;
+	engine->kernels = kernels_best();
 	engine->keys = p->info.keys;
-	enum attn_status status = allocate(engine) ? ATTN_OK : attn_fail_memory(err);
-	for (size_t batch = 0; batch < p->batch && status == ATTN_OK; batch++) {
-		status = prepare_queries(engine, batch, err);
-		if (status == ATTN_OK)
-			status = prepare_keys(engine, batch, err);
-		if (status == ATTN_OK && p->has_values)
-			status = prepare_values(engine, batch, err);
-	}
+	engine->worker_count = threads_count();
+	engine->workers = array_alloc(engine->worker_count, sizeof *engine->workers);
+	enum attn_status status = engine->workers ? ATTN_OK : attn_fail_memory(err);
+	bool tiles = engine->kernels && want.stage == SCORES_NONE;
+	for (size_t i = 0; i < engine->worker_count && status == ATTN_OK && tiles; i++)
+		if (!tile_allocate(engine, &engine->workers[i]))
+			status = attn_fail_memory(err);
+	if (status == ATTN_OK)
+		status = prepare_all(engine, err);
 	if (status != ATTN_OK) {
 		engine_free(&engine->source);
 		return status;
@@ -263,15 +251,10 @@ struct row_source *engine_rows(struct engine *engine)
 	return &engine->source;
 }
 
-const float *engine_values(const struct engine *engine, size_t batch, size_t kv_head)
-{
-	const struct problem *p = engine->problem;
-	return engine->values + (batch * p->kv_heads + kv_head) * engine->keys * p->value_size;
-}
-
 enum attn_status engine_output(const struct problem *p, const float *context, size_t rows, float *output,
 			       struct attn_error *err)
 {
 	struct sequence x = {context, rows, p->heads * p->value_size, 0};
-	return project(&x, &p->wo, p->bo, 0, "output", output, err);
+	struct heads_place place = {output, 0, 0, p->output_size, 0};
+	return engine_project(kernels_best(), &x, 1, &p->wo, p->bo, "output", &place, err);
 }

@@ -4,6 +4,12 @@
  *
  * Vaswani et al. 2017, equation 1; the order of softcap and mask is that of the
  * ONNX operator Attention.
+ *
+ * Two ways lead to the same rows: tiles of queries by vector kernels with an
+ * online softmax (engine_tile.c), and plain float64 loops (engine_reference.c),
+ * which are the reference, serve processors without vectors, give scores, and take
+ * over where a float32 score overflows.  Results do not depend on the number of
+ * threads.
  */
 #ifndef ATTN_CORE_ENGINE_H
 #define ATTN_CORE_ENGINE_H
@@ -19,18 +25,22 @@ enum score_stage {
 	SCORES_MASKED, /* after mask and bias; -inf where masked */
 };
 
+/* What a row block shall carry; less is faster. */
+struct engine_want {
+	bool weights; /* and what is visible; without, a row is never stored */
+	bool context; /* given where the problem has values */
+	enum score_stage stage;
+};
+
 struct engine;
 
 /* Project Q, K and V and make the source ready.  The problem must outlive it.
  * ATTN_BAD_INPUT when a projection overflows float32. */
-enum attn_status engine_new(struct engine **engine, const struct problem *p, enum score_stage stage,
+enum attn_status engine_new(struct engine **engine, const struct problem *p, struct engine_want want,
 			    struct attn_error *err);
 
 /* The engine as a source of rows; source->free frees the engine. */
 struct row_source *engine_rows(struct engine *engine);
-
-/* Values (keys, value_size), row-major, of one kv head, appended keys included. */
-const float *engine_values(const struct engine *engine, size_t batch, size_t kv_head);
 
 /* output (rows, output_size) = context (rows, H e) x wo + bo.  ATTN_BAD_INPUT when
  * it overflows float32. */

@@ -37,18 +37,29 @@ void rows_info_release(struct rows_info *info);
 struct row_block {
 	size_t batch, layer, head, query, count, keys;
 	const float *weights;         /* (count, keys): in [0, 1]; masked is exactly 0 */
-	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not; never NULL */
+	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not */
 	const float *scores;          /* (count, keys), or NULL unless the source was asked for them */
+	const float *context;         /* (count, value size), or NULL unless asked for */
+	size_t masked;                /* rows in which every key is masked */
+
+	/* Where a sink wants the weights to be put, (count, keys), or NULL: set before
+	 * the block is read.  A source that computes them may use it, and then `weights`
+	 * is it. */
+	float *destination;
 };
 
 struct row_source {
 	const struct rows_info *info;        /* owned by the source */
 	const struct visibility *visibility; /* what hides keys; owned by the source */
+	bool has_weights;                    /* blocks carry weights and visible, else those are NULL */
 
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
-	 * head); they stay valid until the next call.  The other fields of *block
-	 * are set by the caller and in range; count is at most ROWS_BLOCK. */
-	enum attn_status (*read)(struct row_source *source, struct row_block *block, struct attn_error *err);
+	 * head); they stay valid until the next call with the same `worker` (below
+	 * threads_count()), and calls with different ones may run at the same time.  The
+	 * other fields of *block are set by the caller and in range; count is at most
+	 * ROWS_BLOCK. */
+	enum attn_status (*read)(struct row_source *source, size_t worker, struct row_block *block,
+				 struct attn_error *err);
 	void (*free)(struct row_source *source);
 };
 
@@ -56,9 +67,12 @@ enum {
 	ROWS_BLOCK = 64
 }; /* rows a block at most: a block of 131,072 keys is then 32 MiB */
 
+/* A sink may give the block's weights a place before they are computed: `place`
+ * (or NULL) returns one, or NULL, and may be called at any time by any thread. */
 struct row_sink {
 	enum attn_status (*consume)(struct row_sink *sink, const struct row_block *block,
 				    struct attn_error *err);
+	float *(*place)(struct row_sink *sink, const struct row_block *block);
 };
 
 /* Which rows to stream; NULL means all.  The arrays have one entry for each
@@ -67,8 +81,9 @@ struct rows_selection {
 	const bool *batch, *layers, *heads, *queries;
 };
 
-/* Read the selected rows in the order layer, batch, head, query and give each
- * block to every sink.  Stops at the first failure. */
+/* Read the selected rows by all threads and give each block to every sink, one block
+ * at a time and in the order layer, batch, head, query, whatever the number of
+ * threads.  Stops at the first failure. */
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
 			     struct row_sink *const *sinks, size_t sink_count, struct attn_error *err);
 

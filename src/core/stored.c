@@ -8,6 +8,8 @@
 #include "core/settings.h"
 #include "core/visibility.h"
 #include "util/checked.h"
+#include "util/memory.h"
+#include "util/threads.h"
 
 struct stored {
 	struct row_source source; /* first: a source is cast to its stored result */
@@ -16,8 +18,9 @@ struct stored {
 	const struct tensor *weights;
 	size_t batch_stride, layer_stride; /* elements */
 	bool in_place;                     /* aligned float32: rows are used where they are */
-	float *rows;                       /* (ROWS_BLOCK, keys), unless in place */
-	unsigned char *visible;            /* (ROWS_BLOCK, keys) */
+	size_t workers;
+	float **rows;            /* a worker's (ROWS_BLOCK, keys), unless in place */
+	unsigned char **visible; /* a worker's (ROWS_BLOCK, keys) */
 };
 
 static void stored_free(struct row_source *source)
@@ -25,6 +28,10 @@ static void stored_free(struct row_source *source)
 	struct stored *s = (struct stored *)source;
 	rows_info_release(&s->info);
 	visibility_release(&s->visibility);
+	for (size_t i = 0; i < s->workers; i++) {
+		free(s->rows ? s->rows[i] : NULL);
+		free(s->visible ? s->visible[i] : NULL);
+	}
 	free(s->rows);
 	free(s->visible);
 	free(s);
@@ -38,36 +45,53 @@ static enum attn_status fail_weight(const struct tensor *t, size_t i, struct att
 			 tensor_get(t, i));
 }
 
-static enum attn_status stored_read(struct row_source *source, struct row_block *block,
+static enum attn_status stored_read(struct row_source *source, size_t worker, struct row_block *block,
 				    struct attn_error *err)
 {
-	enum {
-		SLACK_PERCENT = 1
-	}; /* float16 weights round up a little */
+	const float most = 1.01f; /* float16 weights round up a little */
 	struct stored *s = (struct stored *)source;
 	const struct rows_info *info = &s->info;
 	size_t first = block->batch * s->batch_stride + block->layer * s->layer_stride +
 		       (block->head * info->queries + block->query) * info->keys;
 	size_t count = block->count * info->keys;
-	const float *rows = s->rows;
-	if (s->in_place)
-		rows = (const float *)s->weights->data + first;
-	else
-		for (size_t i = 0; i < count; i++)
-			s->rows[i] = (float)tensor_get(s->weights, first + i);
+	const float *rows = s->in_place ? (const float *)s->weights->data + first : s->rows[worker];
+	unsigned char *visible = s->visible[worker];
+	for (size_t i = 0; i < count && !s->in_place; i++)
+		s->rows[worker][i] = (float)tensor_get(s->weights, first + i);
 	for (size_t r = 0; r < block->count; r++)
 		visibility_row(&s->visibility, block->batch, block->head, block->query + r,
-			       s->visible + r * info->keys);
+			       visible + r * info->keys);
 	for (size_t i = 0; i < count; i++) {
-		if (!(rows[i] >= 0 && rows[i] <= 1 + SLACK_PERCENT / 100.0f))
+		if (!(rows[i] >= 0 && rows[i] <= most))
 			return fail_weight(s->weights, first + i, err);
 		/* The weights have the last word: what has one was seen. */
-		s->visible[i] |= rows[i] > 0;
+		visible[i] |= rows[i] > 0;
 	}
+	block->masked = 0;
+	for (size_t r = 0; r < block->count; r++)
+		block->masked += memchr(visible + r * info->keys, 1, info->keys) == NULL;
 	block->weights = rows;
-	block->visible = s->visible;
+	block->visible = visible;
 	block->scores = NULL;
+	block->context = NULL;
 	return ATTN_OK;
+}
+
+static bool allocate(struct stored *s)
+{
+	s->workers = threads_count();
+	s->visible = array_alloc(s->workers, sizeof *s->visible);
+	s->rows = array_alloc(s->workers, sizeof *s->rows);
+	if (!s->visible || !s->rows)
+		return false;
+	for (size_t i = 0; i < s->workers; i++) {
+		s->visible[i] = array_alloc(ROWS_BLOCK, s->info.keys);
+		if (!s->in_place)
+			s->rows[i] = floats_alloc4(ROWS_BLOCK, s->info.keys, 1, 1);
+		if (!s->visible[i] || (!s->in_place && !s->rows[i]))
+			return false;
+	}
+	return true;
 }
 
 /* What the dimensions before (head, query, key) mean. */
@@ -160,10 +184,7 @@ static enum attn_status stored_bind(struct stored *s, const struct bundle *b, st
 		return status;
 	const struct tensor *t = s->weights;
 	s->in_place = t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0;
-	s->visible = array_alloc(ROWS_BLOCK, s->info.keys);
-	if (!s->in_place && !(s->rows = array_alloc(ROWS_BLOCK * sizeof *s->rows, s->info.keys)))
-		return attn_fail_memory(err);
-	return s->visible ? ATTN_OK : attn_fail_memory(err);
+	return allocate(s) ? ATTN_OK : attn_fail_memory(err);
 }
 
 enum attn_status stored_open(struct row_source **source, const struct bundle *b, struct string_list *notes,
@@ -173,7 +194,7 @@ enum attn_status stored_open(struct row_source **source, const struct bundle *b,
 	*source = NULL;
 	if (!s)
 		return attn_fail_memory(err);
-	s->source = (struct row_source){&s->info, &s->visibility, stored_read, stored_free};
+	s->source = (struct row_source){&s->info, &s->visibility, true, stored_read, stored_free};
 	s->weights = bundle_tensor(b, "weights");
 	enum attn_status status = stored_bind(s, b, notes, err);
 	if (status != ATTN_OK) {

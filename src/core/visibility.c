@@ -207,7 +207,12 @@ static size_t causal_count(const struct visibility *v, size_t batch, size_t quer
 	return count < v->plain_keys ? count : v->plain_keys;
 }
 
-void visibility_row(const struct visibility *v, size_t batch, size_t head, size_t query, unsigned char *row)
+bool visibility_is_prefix(const struct visibility *v)
+{
+	return !v->mask && !v->padding && v->appended_keys == 0;
+}
+
+size_t visibility_count(const struct visibility *v, size_t batch, size_t query)
 {
 	size_t seen = v->plain_keys;
 	if (v->causal)
@@ -216,6 +221,12 @@ void visibility_row(const struct visibility *v, size_t batch, size_t head, size_
 		seen = v->lengths[batch];
 	if (v->mask && v->mask_shape[3] != 1 && v->mask_shape[3] < seen)
 		seen = v->mask_shape[3];
+	return seen;
+}
+
+void visibility_row(const struct visibility *v, size_t batch, size_t head, size_t query, unsigned char *row)
+{
+	size_t seen = visibility_count(v, batch, query);
 	memset(row, 1, seen);
 	memset(row + seen, 0, v->plain_keys - seen);
 	memset(row + v->plain_keys, 1, v->appended_keys);
@@ -233,9 +244,16 @@ void visibility_row(const struct visibility *v, size_t batch, size_t head, size_
 	}
 }
 
+const float *visibility_bias_row(const struct visibility *v, size_t batch, size_t head, size_t query,
+				 size_t *step)
+{
+	*step = v->mask_shape[3] != 1;
+	return v->bias ? v->bias + mask_row(v, batch, head, query) : NULL;
+}
+
 float visibility_bias(const struct visibility *v, size_t batch, size_t head, size_t query, size_t key)
 {
-	if (!v->bias || key >= v->plain_keys)
-		return 0;
-	return v->bias[mask_row(v, batch, head, query) + (v->mask_shape[3] == 1 ? 0 : key)];
+	size_t step;
+	const float *row = visibility_bias_row(v, batch, head, query, &step);
+	return row && key < v->plain_keys ? row[key * step] : 0;
 }

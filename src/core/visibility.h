@@ -44,11 +44,24 @@ void visibility_release(struct visibility *v);
 /* Whether anything is ever hidden. */
 bool visibility_limited(const struct visibility *v);
 
+/* Whether causal and lengths alone decide, so that query i sees just the first
+ * visibility_count keys. */
+bool visibility_is_prefix(const struct visibility *v);
+
+/* How many leading plain keys a query may see as far as causal, lengths and the
+ * mask's width go. */
+size_t visibility_count(const struct visibility *v, size_t batch, size_t query);
+
 /* Write row[plain_keys + appended_keys]: 1 = the query may see the key. */
 void visibility_row(const struct visibility *v, size_t batch, size_t head, size_t query, unsigned char *row);
 
-/* What a float mask adds to plain key `key` (0 where there is none).  Call only
- * for visible plain keys. */
+/* What a float mask adds to the plain keys of a row: that of key j is
+ * row[j * *step].  NULL where there is no float mask.  A mask that is too short
+ * hides the keys beyond its end, which must not be asked for. */
+const float *visibility_bias_row(const struct visibility *v, size_t batch, size_t head, size_t query,
+				 size_t *step);
+
+/* The same for one key (0 where there is none); call only for visible keys. */
 float visibility_bias(const struct visibility *v, size_t batch, size_t head, size_t query, size_t key);
 
 #endif

@@ -21,18 +21,24 @@ void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_st
 	}
 }
 
-void reference_scores(double *scores, const float *q, const float *keys_t, size_t d, size_t keys,
+/* Four sums, so that a multiply-add need not wait for the one before. */
+static double dot(const float *a, const float *b, size_t count)
+{
+	double sums[4] = {0};
+	size_t i = 0;
+	for (; i + 4 <= count; i += 4)
+		for (size_t lane = 0; lane < 4; lane++)
+			sums[lane] += (double)a[i + lane] * (double)b[i + lane];
+	for (; i < count; i++)
+		sums[0] += (double)a[i] * (double)b[i];
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+void reference_scores(double *scores, const float *q, const float *k, size_t k_stride, size_t d, size_t keys,
 		      double scale)
 {
-	memset(scores, 0, keys * sizeof *scores);
-	for (size_t c = 0; c < d; c++) {
-		double factor = (double)q[c];
-		const float *row = keys_t + c * keys;
-		for (size_t j = 0; j < keys; j++)
-			scores[j] += factor * (double)row[j];
-	}
 	for (size_t j = 0; j < keys; j++)
-		scores[j] *= scale;
+		scores[j] = scale * dot(q, k + j * k_stride, d);
 }
 
 void reference_softcap(double *scores, size_t keys, double cap)
@@ -58,8 +64,8 @@ void reference_softmax(float *weights, double *scores, size_t keys)
 		weights[j] = (float)(scores[j] / sum);
 }
 
-void reference_weighted_sum(float *context, const float *weights, const float *values, size_t keys, size_t e,
-			    double *sums)
+void reference_weighted_sum(float *context, const float *weights, const float *values, size_t v_stride,
+			    size_t keys, size_t e, double *sums)
 {
 	memset(sums, 0, e * sizeof *sums);
 	for (size_t j = 0; j < keys; j++) {
@@ -67,7 +73,7 @@ void reference_weighted_sum(float *context, const float *weights, const float *v
 		if (weight == 0)
 			continue;
 		for (size_t c = 0; c < e; c++)
-			sums[c] += weight * (double)values[j * e + c];
+			sums[c] += weight * (double)values[j * v_stride + c];
 	}
 	for (size_t c = 0; c < e; c++)
 		context[c] = (float)sums[c];

@@ -16,8 +16,8 @@ void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_st
 		      size_t b_stride, const float *bias, size_t rows, size_t inner, size_t cols,
 		      double *sums);
 
-/* scores (keys) = scale * q (d) . keys_t (d, keys), the keys transposed. */
-void reference_scores(double *scores, const float *q, const float *keys_t, size_t d, size_t keys,
+/* scores (keys) = scale * q (d) . k (keys, d; k_stride). */
+void reference_scores(double *scores, const float *q, const float *k, size_t k_stride, size_t d, size_t keys,
 		      double scale);
 
 /* scores (keys): s becomes cap * tanh(s / cap).  Bello et al. 2016, Gemma 2. */
@@ -28,10 +28,10 @@ void reference_softcap(double *scores, size_t keys, double cap);
  * weights are 0. */
 void reference_softmax(float *weights, double *scores, size_t keys);
 
-/* context (e) = sum over keys of weights (keys) * values (keys, e).  A weight of 0
- * is skipped, so that nothing leaks from a masked key.  `sums` is scratch of e
- * doubles. */
-void reference_weighted_sum(float *context, const float *weights, const float *values, size_t keys, size_t e,
-			    double *sums);
+/* context (e) = sum over keys of weights (keys) * values (keys, e; v_stride).  A
+ * weight of 0 is skipped, so that nothing leaks from a masked key.  `sums` is
+ * scratch of e doubles. */
+void reference_weighted_sum(float *context, const float *weights, const float *values, size_t v_stride,
+			    size_t keys, size_t e, double *sums);
 
 #endif

@@ -72,17 +72,18 @@ static struct result compute(const struct bundle *b, enum score_stage stage)
 	struct attn_error err = {0};
 	struct problem p;
 	struct engine *engine = NULL;
-	if (problem_init(&p, b, &err) != ATTN_OK || engine_new(&engine, &p, stage, &err) != ATTN_OK)
+	if (problem_init(&p, b, &err) != ATTN_OK ||
+	    engine_new(&engine, &p, (struct engine_want){true, true, stage}, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	struct row_source *source = engine_rows(engine);
 	struct result result = result_alloc(source->info, stage != SCORES_NONE);
-	struct collector collector = {{collect}, &result};
+	struct collector collector = {{collect, NULL}, &result};
 	struct masked_sink masked;
 	struct context_sink context = {0};
 	struct row_sink *sinks[3] = {&collector.sink, &masked.sink};
 	masked_sink_init(&masked);
 	if (p.has_values) {
-		assert_int_equal(context_sink_init(&context, engine, &p, &err), ATTN_OK);
+		assert_int_equal(context_sink_init(&context, &p.info, p.value_size, &err), ATTN_OK);
 		sinks[2] = &context.sink;
 	}
 	assert_int_equal(rows_stream(source, NULL, sinks, p.has_values ? 3 : 2, &err), ATTN_OK);
@@ -442,7 +443,8 @@ static void expect_overflow(const char *json, const char *const *parts)
 	struct problem p;
 	struct engine *engine;
 	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-	assert_int_equal(engine_new(&engine, &p, SCORES_NONE, &err), ATTN_BAD_INPUT);
+	assert_int_equal(engine_new(&engine, &p, (struct engine_want){true, true, SCORES_NONE}, &err),
+			 ATTN_BAD_INPUT);
 	assert_null(engine);
 	expect_parts(json, err.message, parts);
 	problem_release(&p);
@@ -494,10 +496,11 @@ static void test_selected_rows(void **state)
 	make_scene(&scenes[4], &b, &x); /* 150 queries */
 	struct result all = compute(&b, SCORES_NONE);
 	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-	assert_int_equal(engine_new(&engine, &p, SCORES_NONE, &err), ATTN_OK);
+	assert_int_equal(engine_new(&engine, &p, (struct engine_want){true, true, SCORES_NONE}, &err),
+			 ATTN_OK);
 	struct row_source *source = engine_rows(engine);
 	struct result some = result_alloc(source->info, false);
-	struct collector collector = {{collect}, &some};
+	struct collector collector = {{collect, NULL}, &some};
 	struct row_sink *sinks[] = {&collector.sink};
 	bool queries[150] = {[3] = true, [4] = true, [63] = true, [64] = true, [149] = true};
 	struct rows_selection selection = {.queries = queries};

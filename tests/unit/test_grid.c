@@ -39,8 +39,12 @@ static void feed(struct grid_sink *sink, const struct matrix *m, size_t head, si
 {
 	for (size_t q = 0; q < m->queries; q += block_rows) {
 		size_t count = q + block_rows < m->queries ? block_rows : m->queries - q;
-		struct row_block block = {
-		    0, 0, head, q, count, m->keys, m->weights + q * m->keys, m->visible + q * m->keys, NULL};
+		struct row_block block = {.head = head,
+					  .query = q,
+					  .count = count,
+					  .keys = m->keys,
+					  .weights = m->weights + q * m->keys,
+					  .visible = m->visible + q * m->keys};
 
 		assert_int_equal(sink->sink.consume(&sink->sink, &block, NULL), ATTN_OK);
 	}

@@ -32,15 +32,14 @@ static void feed_head(struct ranking_sink *s, const struct table *t, size_t batc
 	size_t first = ((batch * t->layers + layer) * t->heads + head) * t->queries;
 	size_t middle = t->queries / 2, starts[3] = {0, middle, t->queries};
 	for (size_t i = 0; i < 2; i++) {
-		struct row_block block = {batch,
-					  layer,
-					  head,
-					  starts[i],
-					  starts[i + 1] - starts[i],
-					  t->keys,
-					  t->weights + (first + starts[i]) * t->keys,
-					  t->visible + (first + starts[i]) * t->keys,
-					  NULL};
+		struct row_block block = {.batch = batch,
+					  .layer = layer,
+					  .head = head,
+					  .query = starts[i],
+					  .count = starts[i + 1] - starts[i],
+					  .keys = t->keys,
+					  .weights = t->weights + (first + starts[i]) * t->keys,
+					  .visible = t->visible + (first + starts[i]) * t->keys};
 		if (block.count > 0)
 			assert_int_equal(s->sink.consume(&s->sink, &block, NULL), ATTN_OK);
 	}

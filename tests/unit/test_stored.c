@@ -32,7 +32,7 @@ static float weight_at(struct row_source *source, size_t batch, size_t layer, si
 				  .query = query,
 				  .count = 1,
 				  .keys = source->info->keys};
-	if (source->read(source, &block, &err) != ATTN_OK)
+	if (source->read(source, 0, &block, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	assert_null(block.scores);
 	return block.weights[key];
@@ -145,7 +145,7 @@ static void test_blocks(void **state)
 		struct row_block block = {.query = query, .count = ROWS - query, .keys = 2};
 		if (block.count > ROWS_BLOCK)
 			block.count = ROWS_BLOCK;
-		assert_int_equal(s->read(s, &block, &err), ATTN_OK);
+		assert_int_equal(s->read(s, 0, &block, &err), ATTN_OK);
 		for (size_t i = 0; i < block.count * 2; i++)
 			assert_true(block.weights[i] == (float)values[query * 2 + i]);
 	}
@@ -217,9 +217,9 @@ static void expect_bad_weight(enum dtype dtype, double value, const char *shown)
 	put(&b, "weights", dtype, SHAPE(1, 3, 2), values);
 	struct row_source *s = opened(&b);
 	struct row_block block = {.query = 0, .count = 1, .keys = 2};
-	assert_int_equal(s->read(s, &block, &err), ATTN_OK);
+	assert_int_equal(s->read(s, 0, &block, &err), ATTN_OK);
 	block.count = 3;
-	assert_int_equal(s->read(s, &block, &err), ATTN_BAD_INPUT);
+	assert_int_equal(s->read(s, 0, &block, &err), ATTN_BAD_INPUT);
 	expect_parts(shown, err.message, PARTS("'test'", "'weights[0,1,1]'", shown, "from 0 to 1"));
 	s->free(s);
 	bundle_release(&b);
@@ -260,7 +260,7 @@ static void expect_visible(const char *json, const char *settings, const char *e
 		put_setting(&b, "appended_keys", settings);
 	struct row_source *s = opened(&b);
 	struct row_block block = {.count = s->info->queries, .keys = s->info->keys};
-	assert_int_equal(s->read(s, &block, &err), ATTN_OK);
+	assert_int_equal(s->read(s, 0, &block, &err), ATTN_OK);
 	for (size_t i = 0; i < block.count * block.keys; i++) {
 		if (i > 0 && i % block.keys == 0)
 			*end++ = ' ';

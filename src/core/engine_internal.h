@@ -1,0 +1,72 @@
+/* What the parts of the engine share. */
+#ifndef ATTN_CORE_ENGINE_INTERNAL_H
+#define ATTN_CORE_ENGINE_INTERNAL_H
+
+#include "core/engine.h"
+#include "kernels/kernels.h"
+
+/* Keys of a step of the online softmax: K and V of a step and its scores stay in
+ * the first-level cache. */
+enum {
+	KEY_BLOCK = 96
+};
+
+/* One worker's memory. */
+struct workspace {
+	float *queries; /* (d, TILE): a packed tile of Q */
+	float *scores;  /* (KEY_BLOCK or all keys, TILE) */
+	float *context; /* (e, TILE): weighted values, summed up */
+	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
+
+	/* What a block points to. */
+	float *out_weights, *out_scores; /* (TILE, keys) */
+	float *out_context;              /* (TILE, e) */
+	unsigned char *visible;          /* (TILE, keys) */
+
+	double *row;  /* (keys): scores of a reference row */
+	double *sums; /* (e) */
+};
+
+struct engine {
+	struct row_source source; /* first: a source is cast to its engine */
+	const struct problem *problem;
+	struct engine_want want;
+	const struct kernels *kernels; /* NULL: the reference */
+	size_t keys;
+
+	/* Q (B, H, N, d), K (B, G, keys, d) and V (B, G, keys, e): views of inputs, or
+	 * of memory that the engine owns. */
+	struct heads_view q, k, v;
+	float *owned[6];
+	size_t owned_count;
+
+	struct workspace *workers; /* threads_count() of them */
+	size_t worker_count;
+};
+
+/* Fill the block's arrays.  The tile way returns false when a score overflowed and
+ * the reference has to do it. */
+bool engine_tile(const struct engine *engine, struct workspace *w, struct row_block *block);
+void engine_reference(const struct engine *engine, struct workspace *w, struct row_block *block);
+
+/* Where a projection goes: element (b, token, col) of x W + b, where col is element
+ * col % size of head col / size, at
+ * data[b * batch_stride + head * head_stride + (first_token + token) * size + col % size]. */
+struct heads_place {
+	float *data;
+	size_t batch_stride, head_stride, size, first_token;
+};
+
+/* out = x W + b for all batch items, by all threads.  ATTN_BAD_INPUT when a number
+ * overflows float32; `what` names it. */
+enum attn_status engine_project(const struct kernels *kernels, const struct sequence *x, size_t batch,
+				const struct matrix *w, const float *bias, const char *what,
+				const struct heads_place *out, struct attn_error *err);
+
+/* First element of a head's vectors. */
+static inline const float *head_start(const struct heads_view *view, size_t batch, size_t head)
+{
+	return view->data + batch * view->batch_stride + head * view->head_stride;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* The kernels behind the fast engine, one set for each kind of processor.
+ *
+ * All work on tiles of TILE columns: a column is a query (or, in a projection, an
+ * output feature), and vectors lie along the columns.  Scores are kept as (keys,
+ * queries), so that the softmax of a query needs nothing from its neighbours in a
+ * vector, and no operand of attention has to be packed but Q.
+ *
+ * A tile buffer is (rows, TILE) float32, aligned to 64 bytes.  `cols` says how
+ * many columns are in use; kernels may read and write columns up to the next
+ * multiple of `lanes`.  Nothing else is padded or aligned.  Inputs and outputs do
+ * not overlap.
+ *
+ * Sums are float32 with fused multiply-add, over blocks of at most
+ * GEMM_BLOCK terms that are then added up; an exponential is within 2e-7 of its
+ * value.  Sets differ in how they round, so results agree within the tolerance
+ * that attn(1) states, and not bit for bit.
+ */
+#ifndef ATTN_KERNELS_KERNELS_H
+#define ATTN_KERNELS_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	TILE = 64,        /* columns of a tile */
+	GEMM_BLOCK = 256, /* terms of a partial sum */
+};
+
+/* c (rows, cols) = a (rows, inner) x b (inner, cols), or += with `accumulate`.
+ * Element (r, i) of a is a[r * a_row + i * a_col]; b and c are tile-like, with
+ * strides of at least cols rounded up to lanes. */
+struct gemm {
+	float *c;
+	const float *a, *b;
+	size_t c_stride, a_row, a_col, b_stride;
+	size_t rows, inner, cols;
+	bool accumulate;
+};
+
+struct kernels {
+	const char *name; /* "avx512" */
+	size_t lanes;     /* float32 in a vector */
+
+	void (*gemm)(const struct gemm *g);
+
+	/* One step of the online softmax (Milakov and Gimelshein 2018, as in
+	 * FlashAttention): given highest and sum of the keys before, turn scores (keys,
+	 * TILE) into exp(score - highest), bring highest (TILE) and sum (TILE) up to
+	 * date, and set rescale (TILE) to what multiplies everything summed before.
+	 * Scores of -inf become exactly 0; highest is -inf while all were.  Returns
+	 * whether any rescale differs from 1. */
+	bool (*softmax)(float *scores, size_t keys, size_t cols, float *highest, float *sum, float *rescale);
+
+	/* rows (rows, TILE) *= factor (TILE), column by column. */
+	void (*scale_columns)(float *rows, size_t count, size_t cols, const float *factor);
+
+	/* scores: s becomes cap * tanh(s / cap). */
+	void (*softcap)(float *scores, size_t keys, size_t cols, float cap);
+
+	/* tile (inner, TILE) = the transpose of rows (cols, inner; row_stride), times
+	 * `scale`; columns from cols up to the next multiple of lanes become 0. */
+	void (*pack)(float *tile, const float *rows, size_t row_stride, size_t cols, size_t inner,
+		     float scale);
+
+	/* rows (cols, inner; row_stride) = the transpose of tile (inner, TILE), column q
+	 * times factor[q]. */
+	void (*unpack)(float *rows, size_t row_stride, const float *tile, size_t cols, size_t inner,
+		       const float *factor);
+};
+
+/* The best set that this processor and operating system support, capped by the
+ * environment's ATTN_KERNEL: "scalar", "avx2", "avx512" or "neon".  NULL: none, or
+ * capped to scalar; the reference computes then.  Chosen once. */
+const struct kernels *kernels_best(void);
+
+/* What ATTN_KERNEL says when it names no set (or one that is not for this
+ * processor), else NULL. */
+const char *kernels_bad_cap(void);
+
+/* All sets that can run here, best first; NULL from the end on. */
+const struct kernels *kernels_runnable(size_t i);
+
+#endif

@@ -1,0 +1,29 @@
+#include "util/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "util/checked.h"
+
+float *floats_alloc(size_t count)
+{
+	const size_t huge = (size_t)2 << 20;
+	size_t bytes;
+	if (!size_mul(count, sizeof(float), &bytes) || bytes > SIZE_MAX - huge)
+		return NULL;
+	size_t alignment = bytes >= 2 * huge ? huge : 64;
+	bytes = (bytes + alignment) / alignment * alignment; /* never 0 */
+	float *floats = aligned_alloc(alignment, bytes);
+	if (floats && alignment == huge)
+		madvise(floats, bytes, MADV_HUGEPAGE); /* a wish: failure is fine */
+	return floats;
+}
+
+float *floats_alloc4(size_t a, size_t b, size_t c, size_t d)
+{
+	size_t count;
+	if (!size_mul(a, b, &count) || !size_mul(count, c, &count) || !size_mul(count, d, &count))
+		return NULL;
+	return floats_alloc(count);
+}

@@ -1,0 +1,15 @@
+/* Memory for large arrays of float32. */
+#ifndef ATTN_UTIL_MEMORY_H
+#define ATTN_UTIL_MEMORY_H
+
+#include <stddef.h>
+
+/* `count` floats, not set, aligned to 64 bytes; freed by free().  Large ones are
+ * aligned to 2 MiB and asked to be huge pages, since touching fresh 4 KiB pages can
+ * take as long as computing what goes there.  NULL: no memory, or count * 4 wraps. */
+float *floats_alloc(size_t count);
+
+/* The same for a product of up to four sizes. */
+float *floats_alloc4(size_t a, size_t b, size_t c, size_t d);
+
+#endif

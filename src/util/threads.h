@@ -1,0 +1,31 @@
+/* Threads that share out numbered tasks.
+ *
+ * A pool of threads is started on first use, each on a processor of its own, and
+ * kept until the process ends.
+ */
+#ifndef ATTN_UTIL_THREADS_H
+#define ATTN_UTIL_THREADS_H
+
+#include <stddef.h>
+
+enum {
+	THREADS_MAX = 256
+};
+
+/* How many processors this process may use: its affinity mask and the cgroup's
+ * cpu.max; at least 1. */
+size_t threads_available(void);
+
+/* Set how many threads parallel_for uses (1 to THREADS_MAX); threads_available()
+ * until it is called.  Not while parallel_for runs. */
+void threads_set(size_t count);
+size_t threads_count(void);
+
+/* Call run(context, task, worker) for every task in [0, tasks), by several threads;
+ * tasks are taken in ascending order as threads become free.  `worker`, below
+ * threads_count(), tells calls apart that may run at the same time.  Returns when
+ * all are done.  The caller works too; where no thread can be started it does all
+ * the work. */
+void parallel_for(size_t tasks, void (*run)(void *context, size_t task, size_t worker), void *context);
+
+#endif
