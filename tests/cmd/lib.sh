@@ -1,0 +1,115 @@
+# Sourced by the command tests: a scratch directory to work in, and checks that
+# count.  A script ends with `finish`.
+#
+#   attn ARGUMENT...           the program, $ATTN (default ./attn of the checkout)
+#   status N COMMAND...        run it: out and err keep what it wrote; its status is N
+#   same NAME FILE FILE        the two files are the same, byte for byte
+#   is NAME FOUND EXPECTED     the two texts are the same
+#   says TEXT                  err of the last `status` has the text
+#   silent                     err of the last `status` is empty
+#   ok NAME COMMAND...         the command succeeds
+#   skip NAME                  what this machine cannot test
+set -u
+export LC_ALL=C
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+inputs=$root/tests/data/inputs
+ATTN=$(realpath "${ATTN:-$root/attn}")
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+passed=0 failed=0 skipped=0
+
+attn()
+{
+	"$ATTN" "$@"
+}
+
+pass()
+{
+	passed=$((passed + 1))
+}
+
+fail()
+{
+	failed=$((failed + 1))
+	printf 'FAIL: %s\n' "$1"
+}
+
+skip()
+{
+	skipped=$((skipped + 1))
+	printf 'SKIP: %s\n' "$1"
+}
+
+status()
+{
+	local expected=$1 found
+	shift
+	ran=$(printf '%q ' "$@")
+	"$@" > out 2> err
+	found=$?
+	if [ "$found" -eq "$expected" ]; then
+		pass
+	else
+		fail "$ran: status $found, expected $expected"
+		sed 's/^/    /' err
+	fi
+}
+
+same()
+{
+	if cmp -s "$2" "$3"; then
+		pass
+	else
+		fail "$1"
+		diff -a "$2" "$3" | cat -v | head -20
+	fi
+}
+
+is()
+{
+	if [ "$2" = "$3" ]; then
+		pass
+	else
+		fail "$1: '$2', expected '$3'"
+	fi
+}
+
+says()
+{
+	if grep -qF -- "$1" err; then
+		pass
+	else
+		fail "$ran: no '$1' in what it says:"
+		sed 's/^/    /' err
+	fi
+}
+
+silent()
+{
+	is "$ran says nothing" "$(cat err)" ''
+}
+
+ok()
+{
+	local what=$1
+	shift
+	if "$@"; then
+		pass
+	else
+		fail "$what"
+	fi
+}
+
+# What the scratch directory (or another) holds, hidden files too.
+listing()
+{
+	(cd "${1:-.}" && find . -mindepth 1 | sort | tr '\n' ' ')
+}
+
+finish()
+{
+	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
