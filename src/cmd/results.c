@@ -180,7 +180,7 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
 			     enum format format, struct result_parts parts, struct attn_error *err)
 {
-	*file = (struct result_file){.sink = {consume, NULL}, .path = path, .parts = parts, .in = in};
+	*file = (struct result_file){.sink = {.consume = consume}, .path = path, .parts = parts, .in = in};
 	enum attn_status status = choose_format(path, &format, err);
 	if (status != ATTN_OK)
 		return status;

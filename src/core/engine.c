@@ -148,12 +148,21 @@ static enum attn_status prepare_all(struct engine *engine, struct attn_error *er
 /* --- rows ------------------------------------------------------------------- */
 
 /* What the reference computes into its own memory goes where a sink wants it. */
-static void move_to_destination(struct row_block *block)
+static void move_to_places(struct row_block *block, size_t value_size)
 {
-	if (!block->destination || block->weights == block->destination)
-		return;
-	memcpy(block->destination, block->weights, block->count * block->keys * sizeof *block->destination);
-	block->weights = block->destination;
+	if (block->weights_place) {
+		memcpy(block->weights_place, block->weights,
+		       block->count * block->keys * sizeof *block->weights);
+		block->weights = block->weights_place;
+	}
+	if (block->context && block->context_place) {
+		for (size_t r = 0; r < block->count; r++)
+			memcpy(block->context_place + r * block->context_stride,
+			       block->context + r * value_size, value_size * sizeof *block->context);
+		block->context = block->context_place;
+	} else {
+		block->context_stride = value_size;
+	}
 }
 
 static bool reference_allocate(const struct engine *engine, struct workspace *w)
@@ -211,7 +220,7 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 	if (!w->row && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	engine_reference(engine, w, block);
-	move_to_destination(block);
+	move_to_places(block, engine->problem->value_size);
 	return ATTN_OK;
 }
 
@@ -223,12 +232,13 @@ enum attn_status engine_new(struct engine **out, const struct problem *p, struct
 	if (!engine)
 		return attn_fail_memory(err);
 	engine->source =
-	    (struct row_source){&p->info, &p->visibility, want.weights, engine_read, engine_free};
+	    (struct row_source){&p->info, &p->visibility, want.weights, 0, engine_read, engine_free};
 	engine->problem = p;
 	engine->want = want;
 	engine->want.context &= p->has_values;
 	engine->kernels = kernels_best();
 	engine->keys = p->info.keys;
+	engine->source.row_cost = engine->keys * (p->head_size + p->value_size);
 	engine->worker_count = threads_count();
 	engine->workers = array_alloc(engine->worker_count, sizeof *engine->workers);
 	enum attn_status status = engine->workers ? ATTN_OK : attn_fail_memory(err);

@@ -187,15 +187,19 @@ bool engine_tile(const struct engine *engine, struct workspace *w, struct row_bl
 		run.factor[i] = run.sum[i] > 0 ? 1 / run.sum[i] : 0;
 	}
 	if (weights) {
-		float *rows = block->destination ? block->destination : w->out_weights;
+		float *rows = block->weights_place ? block->weights_place : w->out_weights;
 		write_weights(engine, w, block, &run, h.most, rows);
 		block->weights = rows;
 		block->visible = w->visible;
 	}
 	if (engine->want.context) {
-		kernels->unpack(w->out_context, p->value_size, w->context, block->count, p->value_size,
-				run.factor);
-		block->context = w->out_context;
+		if (!block->context_place) {
+			block->context_place = w->out_context;
+			block->context_stride = p->value_size;
+		}
+		kernels->unpack(block->context_place, block->context_stride, w->context, block->count,
+				p->value_size, run.factor);
+		block->context = block->context_place;
 	}
 	return true;
 }

@@ -1,6 +1,7 @@
 #include "core/rows.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "util/checked.h"
@@ -51,55 +52,18 @@ struct stream {
 	size_t sink_count;
 	struct runs runs;
 	size_t *heads; /* the selected (layer, batch, head), as one number each */
+	bool ordered;  /* deliver one block after the other */
 
 	pthread_mutex_t lock;
 	pthread_cond_t turn_changed;
 	size_t turn; /* the block that is delivered next */
+	atomic_bool failed;
 	enum attn_status status;
 	struct attn_error error;
 };
 
-static void place_block(const struct stream *s, struct row_block *block)
+static struct row_block block_of_task(const struct stream *s, size_t task)
 {
-	for (size_t i = 0; i < s->sink_count && !block->destination; i++)
-		if (s->sinks[i]->place)
-			block->destination = s->sinks[i]->place(s->sinks[i], block);
-}
-
-/* Wait until it is the turn of `task`; false when the stream has failed. */
-static bool wait_for_turn(struct stream *s, size_t task)
-{
-	pthread_mutex_lock(&s->lock);
-	while (s->turn != task)
-		pthread_cond_wait(&s->turn_changed, &s->lock);
-	bool ok = s->status == ATTN_OK;
-	pthread_mutex_unlock(&s->lock);
-	return ok;
-}
-
-static void pass_turn(struct stream *s, enum attn_status status, const struct attn_error *err)
-{
-	pthread_mutex_lock(&s->lock);
-	if (status != ATTN_OK && s->status == ATTN_OK) {
-		s->status = status;
-		s->error = *err;
-	}
-	s->turn++;
-	pthread_cond_broadcast(&s->turn_changed);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static bool has_failed(struct stream *s)
-{
-	pthread_mutex_lock(&s->lock);
-	bool failed = s->status != ATTN_OK;
-	pthread_mutex_unlock(&s->lock);
-	return failed;
-}
-
-static void stream_block(void *context, size_t task, size_t worker)
-{
-	struct stream *s = context;
 	const struct rows_info *info = s->source->info;
 	size_t head = s->heads[task / s->runs.count];
 	const struct run *run = &s->runs.items[task % s->runs.count];
@@ -111,16 +75,77 @@ static void stream_block(void *context, size_t task, size_t worker)
 	    .count = run->count,
 	    .keys = info->keys,
 	};
+	for (size_t i = 0; i < s->sink_count; i++)
+		if (s->sinks[i]->place)
+			s->sinks[i]->place(s->sinks[i], &block);
+	return block;
+}
+
+static void wait_for_turn(struct stream *s, size_t task)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->turn != task)
+		pthread_cond_wait(&s->turn_changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void pass_turn(struct stream *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->turn++;
+	pthread_cond_broadcast(&s->turn_changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Keep the first failure; later tasks then do nothing. */
+static void fail_stream(struct stream *s, enum attn_status status, const struct attn_error *err)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->status == ATTN_OK) {
+		s->status = status;
+		s->error = *err;
+	}
+	pthread_mutex_unlock(&s->lock);
+	atomic_store(&s->failed, true);
+}
+
+static void stream_block(void *context, size_t task, size_t worker)
+{
+	struct stream *s = context;
 	struct attn_error err = {ATTN_OK, ""};
 	enum attn_status status = ATTN_OK;
-	if (!has_failed(s)) {
-		place_block(s, &block);
+	struct row_block block;
+	bool read = !atomic_load(&s->failed);
+	if (read) {
+		block = block_of_task(s, task);
 		status = s->source->read(s->source, worker, &block, &err);
 	}
-	bool ok = wait_for_turn(s, task);
-	for (size_t i = 0; i < s->sink_count && ok && status == ATTN_OK; i++)
+	if (s->ordered)
+		wait_for_turn(s, task);
+	read &= !atomic_load(&s->failed);
+	for (size_t i = 0; i < s->sink_count && read && status == ATTN_OK; i++)
 		status = s->sinks[i]->consume(s->sinks[i], &block, &err);
-	pass_turn(s, status, &err);
+	if (status != ATTN_OK)
+		fail_stream(s, status, &err);
+	if (s->ordered)
+		pass_turn(s);
+}
+
+/* Below this many multiply-adds, waking threads costs more than they save. */
+static const size_t SERIAL_COST = (size_t)4 << 20;
+
+static void stream_blocks(struct stream *s, size_t heads, size_t rows)
+{
+	size_t tasks = heads * s->runs.count, cost;
+	bool small = size_mul(heads * rows, s->source->row_cost, &cost) && cost < SERIAL_COST;
+	for (size_t i = 0; i < s->sink_count && !small; i++)
+		s->ordered |= !s->sinks[i]->any_order;
+	if (!small) {
+		parallel_for(tasks, stream_block, s);
+		return;
+	}
+	for (size_t task = 0; task < tasks; task++)
+		stream_block(s, task, 0);
 }
 
 /* The selected (layer, batch, head) in their order. */
@@ -151,14 +176,16 @@ enum attn_status rows_stream(struct row_source *source, const struct rows_select
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .turn_changed = PTHREAD_COND_INITIALIZER,
 	};
-	size_t heads, tasks;
+	size_t heads, tasks, rows = 0;
 	if (!selection)
 		selection = &all;
 	if (!find_heads(source->info, selection, &s.heads, &heads) ||
 	    !find_runs(source->info, selection->queries, &s.runs) || !size_mul(heads, s.runs.count, &tasks))
 		s.status = attn_fail_memory(&s.error);
-	else
-		parallel_for(tasks, stream_block, &s);
+	for (size_t i = 0; i < s.runs.count; i++)
+		rows += s.runs.items[i].count;
+	if (s.status == ATTN_OK)
+		stream_blocks(&s, heads, rows);
 	if (s.status != ATTN_OK && err)
 		*err = s.error;
 	free(s.heads);

@@ -39,19 +39,21 @@ struct row_block {
 	const float *weights;         /* (count, keys): in [0, 1]; masked is exactly 0 */
 	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not */
 	const float *scores;          /* (count, keys), or NULL unless the source was asked for them */
-	const float *context;         /* (count, value size), or NULL unless asked for */
+	const float *context;         /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;                /* rows in which every key is masked */
 
-	/* Where a sink wants the weights to be put, (count, keys), or NULL: set before
-	 * the block is read.  A source that computes them may use it, and then `weights`
-	 * is it. */
-	float *destination;
+	/* Where a sink wants things to be put, or NULL: set before the block is read.  A
+	 * source that computes them may put them there, and then points to it. */
+	float *weights_place; /* (count, keys) */
+	float *context_place; /* (count, value size; context_stride) */
+	size_t context_stride;
 };
 
 struct row_source {
 	const struct rows_info *info;        /* owned by the source */
 	const struct visibility *visibility; /* what hides keys; owned by the source */
 	bool has_weights;                    /* blocks carry weights and visible, else those are NULL */
+	size_t row_cost;                     /* about how many multiply-adds a row takes */
 
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
 	 * head); they stay valid until the next call with the same `worker` (below
@@ -67,12 +69,16 @@ enum {
 	ROWS_BLOCK = 64
 }; /* rows a block at most: a block of 131,072 keys is then 32 MiB */
 
-/* A sink may give the block's weights a place before they are computed: `place`
- * (or NULL) returns one, or NULL, and may be called at any time by any thread. */
 struct row_sink {
 	enum attn_status (*consume)(struct row_sink *sink, const struct row_block *block,
 				    struct attn_error *err);
-	float *(*place)(struct row_sink *sink, const struct row_block *block);
+
+	/* Set the block's places before it is read, or NULL.  May be called by several
+	 * threads at a time. */
+	void (*place)(struct row_sink *sink, struct row_block *block);
+
+	/* `consume`, too, may be called by several threads at a time, in any order. */
+	bool any_order;
 };
 
 /* Which rows to stream; NULL means all.  The arrays have one entry for each
@@ -81,9 +87,9 @@ struct rows_selection {
 	const bool *batch, *layers, *heads, *queries;
 };
 
-/* Read the selected rows by all threads and give each block to every sink, one block
- * at a time and in the order layer, batch, head, query, whatever the number of
- * threads.  Stops at the first failure. */
+/* Read the selected rows by all threads (by one, where there is little to do) and
+ * give each block to every sink: one block at a time and in the order layer, batch,
+ * head, query, unless all sinks take any order.  Stops at the first failure. */
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
 			     struct row_sink *const *sinks, size_t sink_count, struct attn_error *err);
 

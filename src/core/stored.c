@@ -179,6 +179,7 @@ static enum attn_status stored_bind(struct stored *s, const struct bundle *b, st
 	    .appended_keys = (size_t)keys.bias + keys.zero,
 	    .past_keys = keys.past,
 	};
+	s->source.row_cost = s->info.keys * 8; /* reading and checking take about as long */
 	status = visibility_bind(&s->visibility, b, notes, err);
 	if (status != ATTN_OK)
 		return status;
@@ -194,7 +195,7 @@ enum attn_status stored_open(struct row_source **source, const struct bundle *b,
 	*source = NULL;
 	if (!s)
 		return attn_fail_memory(err);
-	s->source = (struct row_source){&s->info, &s->visibility, true, stored_read, stored_free};
+	s->source = (struct row_source){&s->info, &s->visibility, true, 0, stored_read, stored_free};
 	s->weights = bundle_tensor(b, "weights");
 	enum attn_status status = stored_bind(s, b, notes, err);
 	if (status != ATTN_OK) {

@@ -5,23 +5,35 @@
 
 #include "util/memory.h"
 
+static float *place_of(const struct context_sink *s, const struct row_block *block, size_t row)
+{
+	return s->context +
+	       ((block->batch * s->queries + block->query + row) * s->heads + block->head) * s->value_size;
+}
+
+static void place(struct row_sink *sink, struct row_block *block)
+{
+	struct context_sink *s = (struct context_sink *)sink;
+	block->context_place = place_of(s, block, 0);
+	block->context_stride = s->heads * s->value_size;
+}
+
 static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
 {
 	struct context_sink *s = (struct context_sink *)sink;
-	size_t size = s->value_size;
 	(void)err;
-	for (size_t r = 0; r < block->count; r++) {
-		size_t row = block->batch * s->queries + block->query + r;
-		memcpy(s->context + (row * s->heads + block->head) * size, block->context + r * size,
-		       size * sizeof *s->context);
-	}
+	if (block->context == place_of(s, block, 0))
+		return ATTN_OK; /* it is there already */
+	for (size_t r = 0; r < block->count; r++)
+		memcpy(place_of(s, block, r), block->context + r * block->context_stride,
+		       s->value_size * sizeof *s->context);
 	return ATTN_OK;
 }
 
 enum attn_status context_sink_init(struct context_sink *s, const struct rows_info *info, size_t value_size,
 				   struct attn_error *err)
 {
-	*s = (struct context_sink){.sink = {consume, NULL},
+	*s = (struct context_sink){.sink = {consume, place, true},
 				   .queries = info->queries,
 				   .heads = info->heads,
 				   .value_size = value_size};

@@ -118,7 +118,7 @@ static enum attn_status allocate(struct ranking_sink *s, struct attn_error *err)
 enum attn_status ranking_sink_init(struct ranking_sink *s, const struct rows_info *info,
 				   const struct ranking_options *options, struct attn_error *err)
 {
-	*s = (struct ranking_sink){.sink = {consume, NULL}, .info = info, .options = *options};
+	*s = (struct ranking_sink){.sink = {.consume = consume}, .info = info, .options = *options};
 	s->subject_count = options->to ? info->keys : info->queries;
 	s->other_count = options->to ? info->queries : info->keys;
 	s->kept = options->top < s->other_count ? options->top : s->other_count;

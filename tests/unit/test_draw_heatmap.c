@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "draw/heatmap.h"
+#include "draw/heatmap_internal.h"
 #include "draw/pango.h"
 
 enum {
@@ -341,13 +341,39 @@ static void test_refusals(void **state)
 	assert_int_equal(heatmap_limits(10, 10, 1, &options, &rows, &cols, &err), ATTN_USAGE);
 }
 
+/* What is said under a picture. */
+static void expect_notes(const struct drawing *d, const struct layout *l, const char *want)
+{
+	struct buffer notes = BUFFER_INIT;
+
+	add_notes(&notes, d, l);
+	buffer_add(&notes, "", 0);
+	assert_string_equal(notes.data, want);
+	buffer_release(&notes);
+}
+
+static void test_notes(void **state)
+{
+	struct grid g = {.row_factor = 1, .col_factor = 1};
+	struct heatmap_panel panel = {&g, NULL};
+	struct heatmap_figure figure = {.panels = &panel, .panel_count = 1};
+	struct drawing d = {.figure = &figure, .row_factor = 1, .col_factor = 1, .top = 0.5, .highest = 0.5};
+	struct layout l = {.row = {.labels = LAYOUT_LEVEL, .step = 1},
+			   .col = {.labels = LAYOUT_TURNED, .step = 1}};
+
+	(void)state;
+	expect_notes(&d, &l, "");
+	d.top = 0.2;
+	expect_notes(&d, &l, "weights above 0.2 (up to 0.5) have the colour of 0.2");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_cells),      cmocka_unit_test(test_panels),
 	    cmocka_unit_test(test_margins),    cmocka_unit_test(test_numbers),
 	    cmocka_unit_test(test_all_masked), cmocka_unit_test(test_limits),
-	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_refusals),   cmocka_unit_test(test_notes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

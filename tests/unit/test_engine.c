@@ -77,7 +77,7 @@ static struct result compute(const struct bundle *b, enum score_stage stage)
 		fail_msg("%s", err.message);
 	struct row_source *source = engine_rows(engine);
 	struct result result = result_alloc(source->info, stage != SCORES_NONE);
-	struct collector collector = {{collect, NULL}, &result};
+	struct collector collector = {{.consume = collect}, &result};
 	struct masked_sink masked;
 	struct context_sink context = {0};
 	struct row_sink *sinks[3] = {&collector.sink, &masked.sink};
@@ -500,7 +500,7 @@ static void test_selected_rows(void **state)
 			 ATTN_OK);
 	struct row_source *source = engine_rows(engine);
 	struct result some = result_alloc(source->info, false);
-	struct collector collector = {{collect, NULL}, &some};
+	struct collector collector = {{.consume = collect}, &some};
 	struct row_sink *sinks[] = {&collector.sink};
 	bool queries[150] = {[3] = true, [4] = true, [63] = true, [64] = true, [149] = true};
 	struct rows_selection selection = {.queries = queries};
