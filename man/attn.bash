@@ -26,7 +26,7 @@ _attn()
 {
 	local settings="--num-heads --num-kv-heads --packed --causal --scale --softcap --add-zero-attn --layout
 		--axes"
-	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce"
+	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max"
 	local forms="--text --tsv --json --jsonl"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -77,8 +77,8 @@ _attn()
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --num-heads | --num-kv-heads | \
-		--scale | --softcap)
+	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --num-heads | \
+		--num-kv-heads | --scale | --softcap)
 		return
 		;;
 	esac

@@ -25,6 +25,10 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 		return option_count(o, 32, IMAGE_MAX_SIDE, &f->heatmap.size, err);
 	case OPTION_DPI:
 		return option_number(o, 24, 1200, &f->heatmap.dpi, err);
+	case OPTION_MAX:
+		if (option_number(o, 1e-30, 1e30, &f->heatmap.scale_max, NULL) == ATTN_OK)
+			return ATTN_OK;
+		return option_fail(o, "a number above 0", err);
 	case OPTION_TITLE:
 		f->title = o->value;
 		return ATTN_OK;

@@ -25,6 +25,7 @@ static const char usage[] =
     "      --transpose       rows are keys, columns are queries\n"
     "      --numbers WHEN    weights in cells: auto, on or off [auto]\n"
     "      --reduce HOW      how many weights become one cell: max or mean [max]\n"
+    "      --max X           top of the colour scale [the largest weight drawn]\n"
     "\n"
     "Attention (override what files say):\n"
     "      --num-heads N, --num-kv-heads N, --packed, --causal, --scale X, --softcap X,\n"

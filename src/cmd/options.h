@@ -29,6 +29,7 @@ enum {
 	OPTION_TRANSPOSE,
 	OPTION_REDUCE,
 	OPTION_NUMBERS,
+	OPTION_MAX,
 	OPTION_OWN,
 };
 
@@ -65,6 +66,7 @@ enum {
 	    {"dpi", required_argument, NULL, OPTION_DPI}, {"title", required_argument, NULL, OPTION_TITLE},  \
 	    {"transpose", no_argument, NULL, OPTION_TRANSPOSE},                                              \
 	    {"reduce", required_argument, NULL, OPTION_REDUCE},                                              \
+	    {"max", required_argument, NULL, OPTION_MAX},                                                    \
 	{                                                                                                    \
 		"numbers", required_argument, NULL, OPTION_NUMBERS                                           \
 	}

@@ -207,8 +207,8 @@ void add_notes(struct buffer *out, const struct drawing *d, const struct layout 
 		add_note(out, text);
 	}
 	if (d->highest > d->top) {
-		snprintf(text, sizeof text, "values above %.3g (up to %.3g) have its colour", d->top,
-			 d->highest);
+		snprintf(text, sizeof text, "weights above %.3g (up to %.3g) have the colour of %.3g", d->top,
+			 d->highest, d->top);
 		add_note(out, text);
 	}
 	add_label_notes(out, d, layout);
