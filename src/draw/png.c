@@ -130,6 +130,7 @@ struct png_job {
 	unsigned char *indices; /* (height, width), or NULL: RGB */
 	FILE *stream;
 	double dpi;
+	bool stopped;      /* a write failed, which the stream tells */
 	char message[200]; /* libpng's */
 };
 
@@ -170,8 +171,10 @@ static void write_bytes(png_structp png, png_bytep data, size_t length)
 {
 	struct png_job *job = png_get_io_ptr(png);
 
-	if (fwrite(data, 1, length, job->stream) != length)
-		png_error(png, "short write");
+	if (fwrite(data, 1, length, job->stream) == length)
+		return;
+	job->stopped = true;
+	png_error(png, "short write"); /* no use in compressing the rest */
 }
 
 static void flush_nothing(png_structp png)
@@ -243,7 +246,7 @@ enum attn_status image_write_png(FILE *stream, const struct image *image, double
 	job->dpi = dpi > 0.0 ? dpi : 96.0;
 	snprintf(job->message, sizeof job->message, "out of memory");
 	find_palette(job);
-	if (!encode(job))
+	if (!encode(job) && !job->stopped)
 		status = attn_fail(err, ATTN_FAILED, "could not write PNG: %s", job->message);
 	free(job->indices);
 	free(job);

@@ -23,8 +23,9 @@ enum attn_status image_init(struct image *image, size_t width, size_t height, st
 void image_release(struct image *image); /* safe on a zeroed image */
 
 /* Write as PNG to `stream`, with the resolution `dpi` in its pHYs chunk.  The
- * stream is neither flushed nor closed.  ATTN_FAILED for a short write or a
- * failure of libpng. */
+ * stream is neither flushed nor closed.  A failed write ends it early and is the
+ * stream's to tell, by ferror or output_commit, which knows the path and the
+ * reason: it is not an error here.  ATTN_FAILED without memory. */
 enum attn_status image_write_png(FILE *stream, const struct image *image, double dpi, struct attn_error *err);
 
 #endif

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -5,10 +6,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "draw/png.h"
+#include "io/output.h"
 
 /* Encode, and decode with libpng's own reader. */
 static unsigned char *round_trip(const struct image *image, double dpi, png_image *decoded, char **file,
@@ -98,11 +101,10 @@ static void test_limits(void **state)
 	image_release(&image);
 }
 
-/* A full disk is an error, not a jump into nowhere. */
+/* A full disk ends the writing, and the stream tells. */
 static void test_full(void **state)
 {
 	FILE *full = fopen("/dev/full", "wb");
-	struct attn_error err;
 	struct image image;
 
 	(void)state;
@@ -110,10 +112,29 @@ static void test_full(void **state)
 		skip();
 	setvbuf(full, NULL, _IONBF, 0);
 	assert_int_equal(image_init(&image, 300, 300, NULL), ATTN_OK);
-	assert_int_equal(image_write_png(full, &image, 96, &err), ATTN_FAILED);
-	assert_non_null(strstr(err.message, "PNG"));
+	assert_int_equal(image_write_png(full, &image, 96, NULL), ATTN_OK);
+	assert_true(ferror(full));
 	image_release(&image);
 	fclose(full);
+}
+
+/* An output knows its path and the reason. */
+static void test_full_output(void **state)
+{
+	struct output out = {0};
+	struct attn_error err;
+	struct image image;
+
+	(void)state;
+	if (access("/dev/full", W_OK) != 0)
+		skip();
+	assert_int_equal(image_init(&image, 300, 300, NULL), ATTN_OK);
+	assert_int_equal(output_open(&out, "/dev/full", true, NULL), ATTN_OK);
+	assert_int_equal(image_write_png(out.stream, &image, 96, NULL), ATTN_OK);
+	assert_int_equal(output_commit(&out, &err), ATTN_FAILED);
+	assert_non_null(strstr(err.message, "/dev/full"));
+	assert_non_null(strstr(err.message, strerror(ENOSPC)));
+	image_release(&image);
 }
 
 int main(void)
@@ -122,6 +143,7 @@ int main(void)
 	    cmocka_unit_test(test_round_trip),
 	    cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_full),
+	    cmocka_unit_test(test_full_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
