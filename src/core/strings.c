@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/minmax.h"
+
 bool string_list_add(struct string_list *list, const char *text)
 {
 	if (list->count == list->capacity) {
@@ -28,11 +30,6 @@ void string_list_release(struct string_list *list)
 	*list = (struct string_list){0};
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 size_t edit_distance(const char *a, const char *b)
 {
 	enum {
@@ -51,7 +48,7 @@ size_t edit_distance(const char *a, const char *b)
 		for (size_t j = 1; j <= b_length; j++) {
 			size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
 			diagonal = row[j];
-			row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+			row[j] = size_min(replaced, size_min(row[j], row[j - 1]) + 1);
 		}
 	}
 	return row[b_length];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "draw/heatmap_internal.h"
+#include "util/minmax.h"
 
 enum {
 	SINGLE_CELLS = 2048,  /* a side of one heatmap, when nobody asks */
@@ -72,16 +73,6 @@ static enum attn_status check_options(const struct heatmap_options *options, str
 	return ATTN_OK;
 }
 
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Cells that one side of a panel may have, where `across` panels stand side by
  * side. */
 static size_t side_limit(const struct heatmap_options *options, size_t panels, size_t across)
@@ -101,18 +92,18 @@ static size_t side_limit(const struct heatmap_options *options, size_t panels, s
 		return (size_t)-1; /* as large as it gets: see check_cell */
 	if (panels == 1)
 		return SINGLE_CELLS;
-	return larger(GRID_PIXELS / across, LEAST_PANEL);
+	return size_max(GRID_PIXELS / across, LEAST_PANEL);
 }
 
 /* With --cell alone nothing is reduced: refuse what cannot be a picture. */
 static enum attn_status check_cell(size_t rows, size_t cols, size_t down, size_t across,
 				   const struct heatmap_options *options, struct attn_error *err)
 {
-	size_t longer = larger(rows, cols), most;
+	size_t longer = size_max(rows, cols), most;
 
 	if (!options->cell || options->size)
 		return ATTN_OK;
-	most = IMAGE_MAX_SIDE / larger(down, across);
+	most = IMAGE_MAX_SIDE / size_max(down, across);
 	if (longer <= most / options->cell)
 		return ATTN_OK;
 	if (longer > most)
@@ -125,7 +116,7 @@ static enum attn_status check_cell(size_t rows, size_t cols, size_t down, size_t
 	    err, ATTN_USAGE,
 	    "%zu cells of --cell %zu make a picture wider than %d pixels: give --cell %zu or less",
 	    longer * (rows > cols ? down : across), options->cell, IMAGE_MAX_SIDE,
-	    larger(most * 9 / 10 / longer, 1));
+	    size_max(most * 9 / 10 / longer, 1));
 }
 
 enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
@@ -140,11 +131,11 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 	if (status != ATTN_OK)
 		return status;
 	/* Panels as they will be: no longer than a side of the whole figure. */
-	side = (double)smaller(larger(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
+	side = (double)size_min(size_max(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
 	across = options->panel_columns
-		     ? smaller(options->panel_columns, panels)
-		     : layout_columns(panels, (double)smaller(cols, (size_t)side) + 0.1 * side,
-				      (double)smaller(rows, (size_t)side) + 0.2 * side);
+		     ? size_min(options->panel_columns, panels)
+		     : layout_columns(panels, (double)size_min(cols, (size_t)side) + 0.1 * side,
+				      (double)size_min(rows, (size_t)side) + 0.2 * side);
 	down = (panels + across - 1) / across;
 	status = check_cell(rows, cols, down, across, options, err);
 	if (status != ATTN_OK)
@@ -152,7 +143,7 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 	limit_rows = side_limit(options, panels, down);
 	limit_cols = side_limit(options, panels, across);
 	if (rows == cols) /* keep what is square so */
-		limit_rows = limit_cols = smaller(limit_rows, limit_cols);
+		limit_rows = limit_cols = size_min(limit_rows, limit_cols);
 	*max_rows = options->transpose ? limit_cols : limit_rows;
 	*max_cols = options->transpose ? limit_rows : limit_cols;
 	return ATTN_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "draw/layout_internal.h"
+#include "util/minmax.h"
 
 /* What is known while one layout is tried. */
 struct attempt {
@@ -18,16 +19,6 @@ struct attempt {
 	int right, bottom; /* of all that is placed so far */
 };
 
-static int larger(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-static int smaller(int a, int b)
-{
-	return a < b ? a : b;
-}
-
 static int height_of(struct text_box box)
 {
 	return box.above + box.below;
@@ -40,8 +31,8 @@ static struct text_box ask(const struct attempt *a, enum layout_text which, int 
 
 static void reach(struct attempt *a, int right, int bottom)
 {
-	a->right = larger(a->right, right);
-	a->bottom = larger(a->bottom, bottom);
+	a->right = int_max(a->right, right);
+	a->bottom = int_max(a->bottom, bottom);
 }
 
 /* How far labels stick out beyond the first and last cell's edges. */
@@ -52,14 +43,14 @@ static void find_overhang(struct attempt *a)
 
 	a->over_left = a->over_right = a->over_top = a->over_bottom = 0;
 	if (l->row.labels != LAYOUT_NONE) {
-		a->over_top = larger(0, l->row.box.above - l->label_shift - half);
-		a->over_bottom = larger(0, l->row.box.below + l->label_shift - half);
+		a->over_top = int_max(0, l->row.box.above - l->label_shift - half);
+		a->over_bottom = int_max(0, l->row.box.below + l->label_shift - half);
 	}
 	if (l->col.labels == LAYOUT_LEVEL)
-		a->over_left = a->over_right = larger(0, (l->col.box.width + 1) / 2 - half);
+		a->over_left = a->over_right = int_max(0, (l->col.box.width + 1) / 2 - half);
 	if (l->col.labels == LAYOUT_TURNED) {
-		a->over_left = larger(0, l->col.box.above - l->label_shift - half);
-		a->over_right = larger(0, l->col.box.below + l->label_shift - half);
+		a->over_left = int_max(0, l->col.box.above - l->label_shift - half);
+		a->over_right = int_max(0, l->col.box.below + l->label_shift - half);
 	}
 }
 
@@ -73,16 +64,16 @@ static int place_panels(struct attempt *a)
 
 	l->panel_width = (int)r->cols * l->cell;
 	l->panel_height = (int)r->rows * l->cell;
-	l->panel_title_limit = larger(l->panel_width + scaled(r, 6), scaled(r, 56));
+	l->panel_title_limit = int_max(l->panel_width + scaled(r, 6), scaled(r, 56));
 	title = r->panels > 1 ? ask(a, LAYOUT_PANEL_TITLE, l->panel_title_limit) : (struct text_box){0, 0, 0};
 	if (height_of(title) > 0) {
 		block = height_of(title) + scaled(r, 5) + l->line;
 		l->panel_title_above = title.below + scaled(r, 5) + l->line;
 	}
-	a->title_over = larger(0, (title.width - l->panel_width + 1) / 2);
-	gap_x = larger(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
-	gap_x = larger(gap_x, title.width + scaled(r, 8) - l->panel_width);
-	gap_y = block + larger(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
+	a->title_over = int_max(0, (title.width - l->panel_width + 1) / 2);
+	gap_x = int_max(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
+	gap_x = int_max(gap_x, title.width + scaled(r, 8) - l->panel_width);
+	gap_y = block + int_max(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
 	l->pitch_x = l->panel_width + gap_x;
 	l->pitch_y = l->panel_height + gap_y;
 	a->panels_width = (l->panel_columns - 1) * l->pitch_x + l->panel_width;
@@ -98,20 +89,20 @@ static void place_left(struct attempt *a)
 	struct text_box title;
 	int x = a->margin;
 
-	l->row_title_limit = larger(a->panels_height + scaled(r, 60), scaled(r, 160));
+	l->row_title_limit = int_max(a->panels_height + scaled(r, 60), scaled(r, 160));
 	title = ask(a, LAYOUT_ROW_TITLE, l->row_title_limit);
 	if (height_of(title) > 0) {
 		l->row_title = (struct rect){x, 0, height_of(title), title.width};
 		x += height_of(title) + scaled(r, 8);
 	}
-	l->first_x = larger(x, a->margin) + a->title_over;
+	l->first_x = int_max(x, a->margin) + a->title_over;
 	if (l->row.labels != LAYOUT_NONE) {
 		l->row_label_right = -(l->line + scaled(r, 5));
 		x += l->row.box.width - l->row_label_right;
 	} else {
 		x += l->line;
 	}
-	l->first_x = larger(l->first_x, larger(x, a->margin + a->over_left));
+	l->first_x = int_max(l->first_x, int_max(x, a->margin + a->over_left));
 }
 
 /* The upper edge: title and panel titles.  `width` is what the rest takes. */
@@ -120,18 +111,18 @@ static void place_top(struct attempt *a, int block, int width)
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
 	struct text_box title;
-	int y = a->margin, limit = larger(width, scaled(r, 260));
-	int row_title_over = larger(0, (l->row_title.height - a->panels_height + 1) / 2);
+	int y = a->margin, limit = int_max(width, scaled(r, 260));
+	int row_title_over = int_max(0, (l->row_title.height - a->panels_height + 1) / 2);
 
 	if (r->size)
-		limit = smaller(limit, (int)r->size - 2 * a->margin);
-	l->title_limit = larger(limit, 1);
+		limit = int_min(limit, (int)r->size - 2 * a->margin);
+	l->title_limit = int_max(limit, 1);
 	title = ask(a, LAYOUT_TITLE, l->title_limit);
 	if (height_of(title) > 0) {
 		l->title = (struct rect){0, y, title.width, height_of(title)};
 		y += height_of(title) + scaled(r, r->panels > 1 ? 12 : 10);
 	}
-	l->first_y = y + larger(block + l->line, larger(a->over_top, row_title_over));
+	l->first_y = y + int_max(block + l->line, int_max(a->over_top, row_title_over));
 	l->row_title.y = l->first_y + (a->panels_height - l->row_title.height) / 2;
 }
 
@@ -143,10 +134,10 @@ static void place_bottom(struct attempt *a)
 	int bottom = l->first_y + a->panels_height;
 	struct text_box title;
 
-	l->col_title_limit = larger(a->panels_width + scaled(r, 60), scaled(r, 160));
+	l->col_title_limit = int_max(a->panels_width + scaled(r, 60), scaled(r, 160));
 	title = ask(a, LAYOUT_COL_TITLE, l->col_title_limit);
 
-	reach(a, l->first_x + a->panels_width + larger(a->over_right, a->title_over) + l->line,
+	reach(a, l->first_x + a->panels_width + int_max(a->over_right, a->title_over) + l->line,
 	      bottom + a->over_bottom + l->line);
 	reach(a, 0, l->row_title.y + l->row_title.height);
 	l->col_label_top = l->line + scaled(r, 5);
@@ -157,7 +148,7 @@ static void place_bottom(struct attempt *a)
 	if (height_of(title) > 0) {
 		int x = l->first_x + (a->panels_width - title.width) / 2;
 
-		l->col_title = (struct rect){larger(x, a->margin), a->bottom + scaled(r, 8), title.width,
+		l->col_title = (struct rect){int_max(x, a->margin), a->bottom + scaled(r, 8), title.width,
 					     height_of(title)};
 		reach(a, l->col_title.x + title.width, l->col_title.y + height_of(title));
 	}
@@ -171,7 +162,8 @@ static void place_upright_bar(struct attempt *a)
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick;
 	int length = a->panels_height <= scaled(r, 800) ? a->panels_height : scaled(r, 480),
 	    legend = scaled(r, 14) + scaled(r, 12);
-	int x = l->first_x + a->panels_width + larger(a->over_right, a->title_over) + l->line + scaled(r, 18);
+	int x =
+	    l->first_x + a->panels_width + int_max(a->over_right, a->title_over) + l->line + scaled(r, 18);
 
 	if (r->masked && length + legend > a->panels_height)
 		length = a->panels_height - legend;
@@ -203,28 +195,28 @@ static void place_level_bar(struct attempt *a)
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick, text = {0, 0, 0};
-	int length = smaller(larger(a->panels_width, scaled(r, 150)), scaled(r, 320));
+	int length = int_min(int_max(a->panels_width, scaled(r, 150)), scaled(r, 320));
 	int y = a->bottom + scaled(r, 16), x, total, height = scaled(r, 12);
 
 	if (r->size)
-		length = smaller(length, larger((int)r->size / 2, 1));
+		length = int_min(length, int_max((int)r->size / 2, 1));
 	tick = ask(a, LAYOUT_BAR_TICK, length);
 	if (r->masked)
 		text = ask(a, LAYOUT_MASKED, 0);
 	total = title.width + scaled(r, 8) + tick.width / 2 + length;
-	total += larger((tick.width + 1) / 2, r->masked ? scaled(r, 34) + height + l->line + text.width : 0);
-	x = larger(a->margin, l->first_x + (a->panels_width - total) / 2);
-	l->bar_title = (struct rect){x, larger(a->bottom, y + (height - height_of(title)) / 2), title.width,
+	total += int_max((tick.width + 1) / 2, r->masked ? scaled(r, 34) + height + l->line + text.width : 0);
+	x = int_max(a->margin, l->first_x + (a->panels_width - total) / 2);
+	l->bar_title = (struct rect){x, int_max(a->bottom, y + (height - height_of(title)) / 2), title.width,
 				     height_of(title)};
 	x += title.width + scaled(r, 8) + tick.width / 2;
 	l->bar = (struct rect){x, y, length, height};
 	reach(a, x + length + (tick.width + 1) / 2,
 	      y + height + l->line + scaled(r, 4) + scaled(r, 3) + height_of(tick));
 	if (r->masked) {
-		x += length + larger(scaled(r, 20), (tick.width + 1) / 2 + scaled(r, 6));
+		x += length + int_max(scaled(r, 20), (tick.width + 1) / 2 + scaled(r, 6));
 		l->masked_swatch = (struct rect){x, y, height, height};
 		x += height + l->line + scaled(r, 6);
-		l->masked_text = (struct rect){x, larger(a->bottom, y + (height - height_of(text)) / 2),
+		l->masked_text = (struct rect){x, int_max(a->bottom, y + (height - height_of(text)) / 2),
 					       text.width, height_of(text)};
 		reach(a, x + text.width, l->masked_text.y + height_of(text));
 	}
@@ -249,22 +241,23 @@ static void place_ends(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	int limit = larger(a->right - a->margin, scaled(r, 300)), shift;
+	int limit = int_max(a->right - a->margin, scaled(r, 300)), shift;
 	struct text_box notes;
 
 	if (r->size)
-		limit = smaller(limit, (int)r->size - 2 * a->margin);
-	l->notes_limit = larger(limit, 1);
+		limit = int_min(limit, (int)r->size - 2 * a->margin);
+	l->notes_limit = int_max(limit, 1);
 	notes = ask(a, LAYOUT_NOTES, l->notes_limit);
 	if (height_of(notes) > 0) {
 		l->notes = (struct rect){a->margin, a->bottom + scaled(r, 12), notes.width, height_of(notes)};
 		a->bottom = l->notes.y + l->notes.height;
 	}
 	/* What is narrower than the title or the notes stands in the middle. */
-	shift = larger(larger(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
-	l->title.x = larger(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
+	shift = int_max(int_max(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
+	l->title.x = int_max(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
 	move_layout(l, shift, 0);
-	a->right = larger(a->right + shift, larger(l->title.x + l->title.width, l->notes.x + l->notes.width));
+	a->right =
+	    int_max(a->right + shift, int_max(l->title.x + l->title.width, l->notes.x + l->notes.width));
 	l->width = a->right + a->margin;
 	l->height = a->bottom + a->margin;
 }
@@ -285,7 +278,7 @@ void try_layout(const struct layout_request *request, const struct layout_measur
 	a.margin = scaled(request, 14);
 	out->cell = cell;
 	out->scale = request->scale;
-	out->line = larger((int)lround(request->line), 1);
+	out->line = int_max((int)lround(request->line), 1);
 	out->text_size = scaled(request, 12);
 	out->small_size = scaled(request, 11);
 	out->title_size = scaled(request, 14);

@@ -3,16 +3,7 @@
 #include <math.h>
 
 #include "draw/layout_internal.h"
-
-static int larger(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-static int smaller(int a, int b)
-{
-	return a < b ? a : b;
-}
+#include "util/minmax.h"
 
 /* Bring the longer side to exactly `size` by even margins. */
 static void pad(struct layout *l, int size)
@@ -38,7 +29,7 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 {
 	int size = (int)request->size, best_cell = 0;
 	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
-	int cells = larger((int)request->cols * columns, (int)request->rows * rows);
+	int cells = int_max((int)request->cols * columns, (int)request->rows * rows);
 
 	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
 		int cell = request->cell ? (int)request->cell : size / cells;
@@ -48,11 +39,11 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 			int longer, next;
 
 			try_layout(request, measure, columns, cell, limit, &tried);
-			longer = larger(tried.width, tried.height);
+			longer = int_max(tried.width, tried.height);
 			if (longer <= size)
 				break;
 			next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
-			cell = smaller(next, cell - 1);
+			cell = int_min(next, cell - 1);
 		}
 		if (cell > best_cell) {
 			best_cell = cell;
@@ -93,7 +84,7 @@ static enum attn_status fail_size(const struct layout_request *r, const struct l
 	    "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: give --size "
 	    "%.0f or more%s",
 	    r->panels, r->panels == 1 ? "" : "s", r->rows, r->cols, r->panels == 1 ? "es" : "", r->size,
-	    ceil(larger(least.width, least.height) / r->scale), r->cell ? ", or a smaller --cell" : "");
+	    ceil(int_max(least.width, least.height) / r->scale), r->cell ? ", or a smaller --cell" : "");
 }
 
 /* Large text first, then plain. */
@@ -115,7 +106,7 @@ enum attn_status layout_make(const struct layout_request *request, const struct 
 			     struct layout *out, struct attn_error *err)
 {
 	struct layout_request r = *request; /* with text scale and columns decided */
-	double side = (double)larger((int)r.rows, (int)r.cols);
+	double side = (double)int_max((int)r.rows, (int)r.cols);
 	size_t wide, tall, longer;
 	int cell = (int)r.cell;
 
@@ -132,7 +123,7 @@ enum attn_status layout_make(const struct layout_request *request, const struct 
 	longer = wide > tall ? wide : tall;
 	if (cell == 0) {
 		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
-		cell = widen_for_labels(&r, measure, larger(cell, r.least_cell), label_limit(&r));
+		cell = widen_for_labels(&r, measure, int_max(cell, r.least_cell), label_limit(&r));
 	}
 	r.scale = grown_scale(r.scale, (double)longer * cell);
 	try_layout(&r, measure, (int)r.panel_columns, cell, label_limit(&r), out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/minmax.h"
 
 size_t grid_factor(size_t count, size_t limit)
 {
@@ -14,22 +15,17 @@ size_t grid_factor(size_t count, size_t limit)
 	return count / limit + (count % limit != 0);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Reduce rows [from, to) of the block, whose weights all fall into the grid row
  * `row`.  Sums run in double inside a block, so that a mean over many blocks
  * stays exact to float. */
 static void reduce_rows(const struct grid_sink *s, struct grid *g, const struct row_block *block, size_t from,
 			size_t to, size_t row)
 {
-	size_t block_rows = smaller(g->row_factor, g->queries - row * g->row_factor);
+	size_t block_rows = size_min(g->row_factor, g->queries - row * g->row_factor);
 
 	for (size_t col = 0; col < g->cols; col++) {
 		size_t first = col * g->col_factor;
-		size_t last = smaller(first + g->col_factor, g->keys);
+		size_t last = size_min(first + g->col_factor, g->keys);
 		float *value = &g->values[row * g->cols + col];
 		float highest = *value;
 		double sum = 0.0;
