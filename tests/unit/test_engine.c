@@ -181,6 +181,75 @@ static void test_stages(void **state)
 	}
 }
 
+static unsigned dice_state;
+
+/* 0 to sides - 1; not the generator that makes the scenes' numbers. */
+static unsigned dice(unsigned sides)
+{
+	dice_state = dice_state * 1664525u + 1013904223u;
+	return (dice_state >> 10) % sides;
+}
+
+/* A mask of any rank, each of whose dimensions is 1 or the whole. */
+static void roll_mask(struct scene *s)
+{
+	const size_t whole[4] = {s->B, s->H, s->N, s->P + s->M};
+	s->mask = (enum mask_kind)dice(LOWEST_MASK + 1);
+	s->mask_rank = 1 + (int)dice(4);
+	for (int i = 0; i < s->mask_rank; i++)
+		s->mask_shape[i] = dice(3) ? whole[4 - s->mask_rank + i] : 1;
+}
+
+static struct scene roll_scene(void)
+{
+	struct scene s = {.name = "rolled", .batch = dice(2), .B = 1, .G = 1 + dice(2)};
+	if (s.batch)
+		s.B += dice(2);
+	s.H = s.G * (1 + dice(2));
+	s.N = 1 + dice(dice(3) ? 9 : 70);
+	s.M = 1 + dice(dice(3) ? 9 : 70);
+	s.d = 1 + dice(dice(3) ? 5 : 20);
+	s.e = 1 + dice(dice(3) ? 5 : 20);
+	s.P = dice(3) ? 0 : 1 + dice(9);
+	s.packed = dice(2);
+	s.causal = dice(2);
+	s.bias_kv = dice(4) == 0;
+	s.zero = dice(4) == 0;
+	s.scale = dice(3) ? 0 : 0.25 * (1 + dice(4));
+	s.softcap = dice(3) ? 0 : 0.5 * (1 + dice(4));
+	s.padding_rank = dice(3) ? 0 : 1 + (int)dice(3);
+	if (s.P == 0 && dice(3) == 0)
+		for (size_t i = 0; i < s.B; i++)
+			s.lengths[i] = 1 + dice((unsigned)s.M);
+	if (dice(2))
+		roll_mask(&s);
+	return s;
+}
+
+/* Everything at once, in sizes that no kernel likes. */
+static void test_rolled_scenes(void **state)
+{
+	struct bundle b;
+	struct dense x;
+	(void)state;
+	for (dice_state = 0; dice_state < 400; dice_state++) {
+		unsigned seed = dice_state;
+		char name[40];
+		snprintf(name, sizeof name, "rolled scene %u", seed);
+		struct scene s = roll_scene();
+		s.name = name;
+		make_scene(&s, &b, &x);
+		struct result r = compute(&b, SCORES_MASKED);
+		expect_same(&s, &x, &r);
+		result_release(&r);
+		r = compute(&b, SCORES_NONE);
+		expect_same(&s, &x, &r);
+		result_release(&r);
+		bundle_release(&b);
+		dice_state = seed;
+	}
+}
+
 /* Weights are in [0, 1] and a row that is not masked sums to 1. */
 static void test_rows_sum_to_one(void **state)
 {
@@ -522,6 +591,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_scenes),
 	    cmocka_unit_test(test_stages),
+	    cmocka_unit_test(test_rolled_scenes),
 	    cmocka_unit_test(test_rows_sum_to_one),
 	    cmocka_unit_test(test_quarter),
 	    cmocka_unit_test(test_default_scale),
