@@ -20,6 +20,18 @@ static void remove_and_die(int signal_number)
 	raise(signal_number);
 }
 
+/* A mapped input that shrinks while it is read has no more bytes to give. */
+static void end_on_bus_error(int signal_number, siginfo_t *info, void *context)
+{
+	static const char message[] = "attn: an input file changed while it was read\n";
+	(void)context;
+	if (info->si_code != BUS_ADRERR)
+		remove_and_die(signal_number);
+	output_remove_temporaries();
+	(void)!write(STDERR_FILENO, message, sizeof message - 1);
+	_exit(ATTN_FAILED);
+}
+
 static void handle_signals(void)
 {
 	static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ};
@@ -29,26 +41,32 @@ static void handle_signals(void)
 	for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
 		if (sigaction(fatal[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
 			sigaction(fatal[i], &action, NULL);
+	struct sigaction bus = {.sa_sigaction = end_on_bus_error, .sa_flags = SA_SIGINFO};
+	sigemptyset(&bus.sa_mask);
+	sigaction(SIGBUS, &bus, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is seen where it is written to */
 }
 
 /* Was all that went through stdio written?  A reader that left early is fine. */
 static enum attn_status close_standard_output(const struct command *command, enum attn_status status)
 {
+	static const char message[] = "could not write standard output";
 	struct attn_error err = {ATTN_OK, ""};
+	errno = 0; /* what it says now may be of long ago */
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE || status != ATTN_OK)
 		return status;
-	status = attn_fail_errno(&err, ATTN_FAILED, "could not write standard output");
+	status = errno ? attn_fail_errno(&err, ATTN_FAILED, message) : attn_fail(&err, ATTN_FAILED, message);
 	report_error(command, &err);
 	return status;
 }
 
-/* A file that is opened must not land on a standard stream that was closed. */
+/* A file that is opened must not land on a standard stream that was closed.  What
+ * takes its place can only be read, so that writing fails and is told. */
 static void open_standard_streams(void)
 {
 	int fd;
 	do
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
