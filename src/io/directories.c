@@ -29,7 +29,7 @@ enum attn_status make_directories(const char *path, struct attn_error *err)
 			if (!is_directory(prefix)) {
 				errno = error == EEXIST ? ENOTDIR : error;
 				status =
-				    attn_fail_errno(err, ATTN_FAILED, "cannot make directory '%s'", prefix);
+				    attn_fail_errno(err, ATTN_FAILED, "could not make directory '%s'", prefix);
 			}
 		}
 		*end = kept;

@@ -45,7 +45,7 @@ static enum attn_status read_to_end(int fd, const char *path, struct file_bytes 
 		if (got > 0)
 			bytes->length += (size_t)got;
 		else if (errno != EINTR)
-			return attn_fail_errno(err, ATTN_FAILED, "cannot read '%s'", path);
+			return attn_fail_errno(err, ATTN_FAILED, "could not read '%s'", path);
 	}
 }
 
@@ -53,7 +53,7 @@ static enum attn_status load(int fd, const char *path, struct file_bytes *bytes,
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
-		return attn_fail_errno(err, ATTN_FAILED, "cannot read '%s'", path);
+		return attn_fail_errno(err, ATTN_FAILED, "could not read '%s'", path);
 	if (S_ISDIR(st.st_mode))
 		return attn_fail(err, ATTN_FAILED, "'%s' is a directory, expected a file", path);
 	/* Files of /proc are regular, and say 0 bytes. */
@@ -79,7 +79,7 @@ enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, str
 		return attn_fail(err, ATTN_USAGE, "standard input is given twice, expected '-' once");
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return attn_fail_errno(err, ATTN_FAILED, "cannot open '%s'", path);
+		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);
 	stdin_taken |= standard;
 	enum attn_status status = load(fd, standard ? "standard input" : path, bytes, err);
 	if (!standard)

@@ -261,10 +261,10 @@ static enum attn_status fail_write(const char *path, int error, struct attn_erro
 	if (error == ENOMEM)
 		return attn_fail_memory(err);
 	if (error == EISDIR)
-		return attn_fail(err, ATTN_FAILED, "cannot write %s: it is a directory",
+		return attn_fail(err, ATTN_FAILED, "could not write %s: it is a directory",
 				 shown(path, text, sizeof text));
 	errno = error;
-	return attn_fail_errno(err, ATTN_FAILED, "cannot write %s", shown(path, text, sizeof text));
+	return attn_fail_errno(err, ATTN_FAILED, "could not write %s", shown(path, text, sizeof text));
 }
 
 static bool names_standard_output(const char *path)

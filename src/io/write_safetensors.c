@@ -68,7 +68,7 @@ static enum attn_status begin(struct tensor_writer *w, struct attn_error *err)
 	else if (header.length > HEADER_LIMIT)
 		status =
 		    attn_fail(err, ATTN_FAILED,
-			      "cannot write '%s': tokens and settings take %zu bytes, a safetensors header "
+			      "could not write '%s': tokens and settings take %zu bytes, a safetensors header "
 			      "holds at most %d",
 			      w->output.path, header.length, HEADER_LIMIT);
 	buffer_add_le(&w->text, header.length, 8);

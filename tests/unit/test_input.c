@@ -222,8 +222,8 @@ static void test_bad(void **state)
 	expect_failure("/dev/null", ATTN_BAD_INPUT, "'/dev/null' is empty");
 	expect_failure("tests", ATTN_FAILED, "'tests' is a directory");
 	expect_failure("q=tests", ATTN_FAILED, "'tests' is a directory");
-	expect_failure("missing.npz", ATTN_FAILED, "cannot open 'missing.npz': No such file or directory");
-	expect_failure("q=missing.npz:a", ATTN_FAILED, "cannot open 'missing.npz': No such file");
+	expect_failure("missing.npz", ATTN_FAILED, "could not open 'missing.npz': No such file or directory");
+	expect_failure("q=missing.npz:a", ATTN_FAILED, "could not open 'missing.npz': No such file");
 	FILE *file = fopen(scratch_path("empty"), "wb");
 	assert_non_null(file);
 	fclose(file);

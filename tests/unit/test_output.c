@@ -151,7 +151,7 @@ static void test_read_only_file(void **state)
 	make_file("result", "kept");
 	chmod("result", 0444);
 	assert_int_equal(output_open(&out, "result", true, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write 'result': Permission denied");
+	assert_string_equal(err.message, "could not write 'result': Permission denied");
 	assert_content("result", "kept");
 }
 
@@ -186,7 +186,7 @@ static void test_symlinks(void **state)
 
 	assert_int_equal(symlink("circle", "circle"), 0);
 	assert_int_equal(output_open(&out, "circle", true, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write 'circle': Too many levels of symbolic links");
+	assert_string_equal(err.message, "could not write 'circle': Too many levels of symbolic links");
 }
 
 static void test_refused(void **state)
@@ -195,9 +195,9 @@ static void test_refused(void **state)
 	struct output out;
 	struct attn_error err;
 	assert_int_equal(output_open(&out, ".", true, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write '.': it is a directory");
+	assert_string_equal(err.message, "could not write '.': it is a directory");
 	assert_int_equal(output_open(&out, "missing/x", true, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write 'missing/x': No such file or directory");
+	assert_string_equal(err.message, "could not write 'missing/x': No such file or directory");
 	assert_int_equal(output_open(&out, "", true, &err), ATTN_USAGE);
 	assert_null(out.stream);
 	output_abort(&out);
@@ -216,7 +216,7 @@ static void test_devices(void **state)
 	assert_false(output_can_patch(&out));
 	fputs("x", out.stream);
 	assert_int_equal(output_commit(&out, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write '/dev/full': No space left on device");
+	assert_string_equal(err.message, "could not write '/dev/full': No space left on device");
 }
 
 /* The reason survives though nobody looked at fwrite's result. */
@@ -230,9 +230,9 @@ static void test_reason_is_remembered(void **state)
 	assert_int_equal(fwrite(block, 1, sizeof block, out.stream), 0);
 	errno = 0;
 	assert_int_equal(output_write(&out, block, sizeof block, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write '/dev/full': No space left on device");
+	assert_string_equal(err.message, "could not write '/dev/full': No space left on device");
 	assert_int_equal(output_commit(&out, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write '/dev/full': No space left on device");
+	assert_string_equal(err.message, "could not write '/dev/full': No space left on device");
 }
 
 static void test_failure_leaves_old_file(void **state)
@@ -252,7 +252,7 @@ static void test_failure_leaves_old_file(void **state)
 	enum attn_status status = output_commit(&out, &err);
 	setrlimit(RLIMIT_FSIZE, &saved);
 	assert_int_equal(status, ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write 'result': File too large");
+	assert_string_equal(err.message, "could not write 'result': File too large");
 	assert_content("result", "old");
 	assert_int_equal(count_entries(), 1);
 }
@@ -334,7 +334,7 @@ static void test_standard_output_full(void **state)
 	restore_stdout(saved);
 	assert_int_equal(opened, ATTN_OK);
 	assert_int_equal(committed, ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write standard output: No space left on device");
+	assert_string_equal(err.message, "could not write standard output: No space left on device");
 }
 
 static void test_closed_standard_output(void **state)
@@ -348,7 +348,7 @@ static void test_closed_standard_output(void **state)
 	enum attn_status status = output_open(&out, "-", true, &err);
 	restore_stdout(saved);
 	assert_int_equal(status, ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write standard output: Bad file descriptor");
+	assert_string_equal(err.message, "could not write standard output: Bad file descriptor");
 }
 
 static void test_closed_pipe(void **state)
@@ -437,9 +437,9 @@ static void test_make_directories(void **state)
 	assert_int_equal(make_directories("/", &err), ATTN_OK);
 	make_file("a/file", "");
 	assert_int_equal(make_directories("a/file", &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot make directory 'a/file': Not a directory");
+	assert_string_equal(err.message, "could not make directory 'a/file': Not a directory");
 	assert_int_equal(make_directories("a/file/x", &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot make directory 'a/file': Not a directory");
+	assert_string_equal(err.message, "could not make directory 'a/file': Not a directory");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, enter, leave)

@@ -494,7 +494,7 @@ static void test_failure_and_abort(void **state)
 		assert_int_equal(tensor_writer_open(&w, "/dev/full", formats[f], &spec, 1, NULL, &err),
 				 ATTN_OK);
 		assert_int_equal(tensor_writer_put(w, 0, block, 1 << 18, &err), ATTN_FAILED);
-		assert_string_equal(err.message, "cannot write '/dev/full': No space left on device");
+		assert_string_equal(err.message, "could not write '/dev/full': No space left on device");
 		tensor_writer_abort(w);
 
 		assert_int_equal(tensor_writer_open(&w, "x", formats[f], &spec, 1, NULL, &err), ATTN_OK);
@@ -516,7 +516,7 @@ static void test_failure_at_commit(void **state)
 	assert_int_equal(tensor_writer_open(&w, "/dev/full", FORMAT_NPY, &pair[0], 1, NULL, &err), ATTN_OK);
 	assert_int_equal(tensor_writer_put(w, 0, visible_values, 3, &err), ATTN_OK);
 	assert_int_equal(tensor_writer_commit(w, &err), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot write '/dev/full': No space left on device");
+	assert_string_equal(err.message, "could not write '/dev/full': No space left on device");
 }
 
 static void test_finish(void **state)

@@ -116,8 +116,8 @@ static void test_errors(void **state)
 	attn_error_prefix(&err, "'a.json'");
 	assert_string_equal(err.message, "'a.json': 'x' is 3");
 	errno = ENOENT;
-	assert_int_equal(attn_fail_errno(&err, ATTN_FAILED, "cannot open '%s'", "x"), ATTN_FAILED);
-	assert_string_equal(err.message, "cannot open 'x': No such file or directory");
+	assert_int_equal(attn_fail_errno(&err, ATTN_FAILED, "could not open '%s'", "x"), ATTN_FAILED);
+	assert_string_equal(err.message, "could not open 'x': No such file or directory");
 	assert_int_equal(attn_fail(NULL, ATTN_USAGE, "nobody hears"), ATTN_USAGE);
 	assert_int_equal(attn_fail_memory(NULL), ATTN_FAILED);
 	attn_error_prefix(NULL, "nobody");
