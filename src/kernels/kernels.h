@@ -43,6 +43,11 @@ struct kernels {
 
 	void (*gemm)(const struct gemm *g);
 
+	/* Nothing but multiply-adds in registers, `rounds` times spin_operations
+	 * floating-point operations: what the processor can do at most. */
+	void (*spin)(size_t rounds, float *out); /* out: lanes numbers, so that it is not left out */
+	size_t spin_operations;
+
 	/* One step of the online softmax (Milakov and Gimelshein 2018, as in
 	 * FlashAttention): given highest and sum of the keys before, turn scores (keys,
 	 * TILE) into exp(score - highest), bring highest (TILE) and sum (TILE) up to

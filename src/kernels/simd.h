@@ -132,6 +132,24 @@ static void gemm(const struct gemm *g)
 	}
 }
 
+/* As many independent sums as the register tile has. */
+static void spin(size_t rounds, float *out)
+{
+	vec sum[ROW_TILE][COL_TILE], total = {0};
+	vec factor = load(out) * 1e-30f + 0.999999f, term = load(out) * 1e-30f + 1e-6f;
+	for (int r = 0; r < ROW_TILE; r++)
+		for (int v = 0; v < COL_TILE; v++)
+			sum[r][v] = factor * (float)(r + v);
+	for (size_t round = 0; round < rounds; round++)
+		for (int r = 0; r < ROW_TILE; r++)
+			for (int v = 0; v < COL_TILE; v++)
+				sum[r][v] = sum[r][v] * factor + term;
+	for (int r = 0; r < ROW_TILE; r++)
+		for (int v = 0; v < COL_TILE; v++)
+			total += sum[r][v];
+	store(out, total);
+}
+
 /* --- exponentials --------------------------------------------------------- */
 
 /* e^x for x <= 0, within 2e-7 of its value; exactly 0 below -87.3, where float32
@@ -319,6 +337,8 @@ const struct kernels KERNELS_NAME = {
     .name = KERNELS_TEXT,
     .lanes = LANES,
     .gemm = gemm,
+    .spin = spin,
+    .spin_operations = (size_t)2 * ROW_TILE * COL_TILE * LANES,
     .softmax = softmax,
     .scale_columns = scale_columns,
     .softcap = softcap,

@@ -1,0 +1,488 @@
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/options.h"
+#include "core/engine.h"
+#include "core/settings.h"
+#include "io/output.h"
+#include "kernels/kernels.h"
+#include "sinks/context.h"
+#include "util/checked.h"
+#include "util/memory.h"
+#include "util/threads.h"
+
+static const char usage[] =
+    "usage: attn bench [options]\n"
+    "\n"
+    "Measure the engine against this machine's own limit: GFLOP/s, and the share of the\n"
+    "fused multiply-add peak that is measured in the same run.  4 H N N d operations count\n"
+    "for attention, half for causal, and 6 N (H d)^2 more for projections.  Times are\n"
+    "medians; each is taken between two measurements of the peak.\n"
+    "\n"
+    "      --shape HxNxD     heads x tokens x head size; may be repeated\n"
+    "                        [12x512x64 12x2048x64 32x1024x128]\n"
+    "      --mode MODE       context, weights (context and all weights in memory), projected\n"
+    "                        (context from embeddings and projections), or all [all]\n"
+    "      --causal          a query sees no key after its own position\n"
+    "      --threads N       threads [the processors that this process may use]\n"
+    "      --seconds S       how long to measure each [0.5]\n"
+    "      --text, --tsv, --json\n"
+    "                        form of the result [text on a terminal, else tsv]\n"
+    "  -h, --help            show this help\n"
+    "\n"
+    "ATTN_KERNEL=scalar|avx2|avx512|neon caps the kernels.\n"
+    "\n"
+    "attn bench --shape 12x2048x64 --mode context --causal\n";
+
+enum {
+	OPTION_SHAPE = OPTION_OWN,
+	OPTION_MODE,
+	OPTION_CAUSAL,
+	OPTION_THREADS,
+	OPTION_SECONDS,
+};
+
+static const struct option table[] = {
+    {"shape", required_argument, NULL, OPTION_SHAPE},
+    {"mode", required_argument, NULL, OPTION_MODE},
+    {"causal", no_argument, NULL, OPTION_CAUSAL},
+    {"threads", required_argument, NULL, OPTION_THREADS},
+    {"seconds", required_argument, NULL, OPTION_SECONDS},
+    {"text", no_argument, NULL, OPTION_TEXT},
+    {"tsv", no_argument, NULL, OPTION_TSV},
+    {"json", no_argument, NULL, OPTION_JSON},
+    HELP_OPTION,
+    END_OPTION,
+};
+
+enum mode {
+	MODE_CONTEXT,
+	MODE_WEIGHTS,
+	MODE_PROJECTED,
+	MODE_COUNT
+};
+
+static const char *const mode_names[MODE_COUNT] = {"context", "weights", "projected"};
+
+enum {
+	MAX_SHAPES = 64,
+	MAX_SAMPLES = 1000,
+	MIN_SAMPLES = 5,
+};
+
+struct shape {
+	size_t heads, tokens, head_size;
+};
+
+struct job {
+	bool help, causal;
+	bool modes[MODE_COUNT];
+	struct shape shapes[MAX_SHAPES];
+	size_t shape_count;
+	double seconds;
+	int format;  /* an OPTION_, or 0 */
+	double peak; /* GFLOP/s: median over the run */
+	double peaks[MAX_SAMPLES];
+	size_t peak_count;
+};
+
+struct result {
+	double milliseconds, gflops, peak;
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count)
+{
+	qsort(values, count, sizeof *values, compare_doubles);
+	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* --- the limit ---------------------------------------------------------------- */
+
+struct spin {
+	const struct kernels *kernels;
+	size_t rounds;
+};
+
+static void spin_task(void *context, size_t task, size_t worker)
+{
+	const struct spin *s = context;
+	_Alignas(64) float out[TILE] = {0};
+	(void)task;
+	(void)worker;
+	s->kernels->spin(s->rounds, out);
+}
+
+/* All threads multiply and add for about 5 ms; GFLOP/s of all together. */
+static double measure_peak(const struct kernels *kernels)
+{
+	struct spin s = {kernels, 200000};
+	size_t threads = threads_count();
+	double start = now();
+	parallel_for(threads, spin_task, &s);
+	double seconds = now() - start;
+	return (double)s.rounds * (double)kernels->spin_operations * (double)threads / seconds * 1e-9;
+}
+
+/* --- the work ----------------------------------------------------------------- */
+
+/* All weights in memory. */
+struct weights_sink {
+	struct row_sink sink;
+	float *weights; /* (H, N, N) */
+	size_t tokens;
+};
+
+static void place_weights(struct row_sink *sink, struct row_block *block)
+{
+	struct weights_sink *s = (struct weights_sink *)sink;
+	block->weights_place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
+}
+
+static enum attn_status keep_weights(struct row_sink *sink, const struct row_block *block,
+				     struct attn_error *err)
+{
+	const struct weights_sink *s = (const struct weights_sink *)sink;
+	float *place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
+	(void)err;
+	if (block->weights != place) /* the reference has its own memory */
+		memcpy(place, block->weights, block->count * block->keys * sizeof *place);
+	return ATTN_OK;
+}
+
+/* A float32 tensor of numbers that are nearly normal (sums of uniform ones), with
+ * standard deviation `scale`, the same in every run. */
+static enum attn_status add_random(struct bundle *b, const char *role, int rank, const size_t *shape,
+				   double scale, struct attn_error *err)
+{
+	static uint64_t seed = 1;
+	struct tensor t;
+	enum attn_status status = tensor_init(&t, role, "bench", DTYPE_F32, rank, shape, err);
+	if (status != ATTN_OK)
+		return status;
+	float *numbers = floats_alloc(t.count);
+	t.data = t.owned = numbers;
+	if (!numbers) {
+		tensor_release(&t);
+		return attn_fail_memory(err);
+	}
+	for (size_t i = 0; i < t.count; i++) {
+		double sum = 0;
+		for (int j = 0; j < 4; j++) {
+			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			sum += (double)(seed >> 40) * 0x1p-24 - 0.5;
+		}
+		numbers[i] = (float)(sum * sqrt(3) * scale);
+	}
+	return bundle_add_tensor(b, &t, err);
+}
+
+static enum attn_status make_input(struct bundle *b, const struct shape *s, enum mode mode, bool causal,
+				   struct attn_error *err)
+{
+	size_t width = s->heads * s->head_size;
+	const size_t heads[] = {s->heads, s->tokens, s->head_size};
+	const size_t tokens[] = {s->tokens, width}, square[] = {width, width};
+	static const char *const ready[] = {"q", "k", "v"}, *const weights[] = {"wq", "wk", "wv"};
+	char number[32];
+	enum attn_status status = ATTN_OK;
+	if (mode == MODE_PROJECTED)
+		status = add_random(b, "embeddings", 2, tokens, 1, err);
+	for (size_t i = 0; i < 3 && status == ATTN_OK; i++)
+		status = mode == MODE_PROJECTED
+			     ? add_random(b, weights[i], 2, square, 1 / sqrt((double)width), err)
+			     : add_random(b, ready[i], 3, heads, 1, err);
+	snprintf(number, sizeof number, "%zu", s->heads);
+	if (status == ATTN_OK)
+		status = bundle_override(b, "num_heads", number, "--shape", err);
+	if (status == ATTN_OK)
+		status = bundle_override(b, "causal", causal ? "true" : "false", "--causal", err);
+	return status;
+}
+
+struct work {
+	struct bundle bundle;
+	struct problem problem;
+	struct engine *engine; /* kept over runs, unless projections are part of them */
+	struct context_sink context;
+	struct weights_sink weights;
+	enum mode mode;
+};
+
+static enum attn_status work_open(struct work *w, const struct shape *s, enum mode mode, bool causal,
+				  struct attn_error *err)
+{
+	*w = (struct work){.mode = mode};
+	enum attn_status status = make_input(&w->bundle, s, mode, causal, err);
+	if (status == ATTN_OK)
+		status = problem_init(&w->problem, &w->bundle, err);
+	if (status == ATTN_OK)
+		status = context_sink_init(&w->context, &w->problem.info, s->head_size, err);
+	if (status == ATTN_OK && mode == MODE_WEIGHTS) {
+		w->weights = (struct weights_sink){{keep_weights, place_weights, true},
+						   floats_alloc4(s->heads, s->tokens, s->tokens, 1),
+						   s->tokens};
+		if (!w->weights.weights)
+			status = attn_fail_memory(err);
+	}
+	return status;
+}
+
+static void engine_drop(struct work *w)
+{
+	if (w->engine)
+		engine_rows(w->engine)->free(engine_rows(w->engine));
+	w->engine = NULL;
+}
+
+static void work_release(struct work *w)
+{
+	engine_drop(w);
+	context_sink_release(&w->context);
+	free(w->weights.weights);
+	problem_release(&w->problem);
+	bundle_release(&w->bundle);
+}
+
+static enum attn_status work_run(struct work *w, struct attn_error *err)
+{
+	struct row_sink *sinks[] = {&w->context.sink, &w->weights.sink};
+	struct engine_want want = {.weights = w->mode == MODE_WEIGHTS, .context = true};
+	enum attn_status status = ATTN_OK;
+	if (!w->engine)
+		status = engine_new(&w->engine, &w->problem, want, err);
+	if (status == ATTN_OK)
+		status = rows_stream(engine_rows(w->engine), NULL, sinks, want.weights ? 2 : 1, err);
+	if (w->mode == MODE_PROJECTED)
+		engine_drop(w);
+	return status;
+}
+
+static double operations(const struct shape *s, enum mode mode, bool causal)
+{
+	double h = (double)s->heads, n = (double)s->tokens, d = (double)s->head_size;
+	double attention = 4 * h * n * n * d / (causal ? 2 : 1);
+	return mode == MODE_PROJECTED ? attention + 6 * n * h * d * h * d : attention;
+}
+
+/* Runs that take microseconds are timed many at once. */
+static enum attn_status time_runs(struct work *w, size_t runs, double *seconds, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	double start = now();
+	for (size_t i = 0; i < runs && status == ATTN_OK; i++)
+		status = work_run(w, err);
+	*seconds = (now() - start) / (double)runs;
+	return status;
+}
+
+static enum attn_status measure(struct job *job, const struct shape *s, enum mode mode, struct result *result,
+				struct attn_error *err)
+{
+	const struct kernels *kernels = kernels_best();
+	double times[MAX_SAMPLES], peaks[MAX_SAMPLES], once;
+	size_t count = 0;
+	struct work work;
+	enum attn_status status = work_open(&work, s, mode, job->causal, err);
+	if (status == ATTN_OK)
+		status = time_runs(&work, 1, &once, err); /* warm up */
+	if (status == ATTN_OK)
+		status = time_runs(&work, 1, &once, err);
+	size_t runs = once < 2e-3 ? (size_t)(2e-3 / once) + 1 : 1;
+	double end = now() + job->seconds;
+	while (status == ATTN_OK && count < MAX_SAMPLES && (count < MIN_SAMPLES || now() < end)) {
+		peaks[count] = kernels ? measure_peak(kernels) : 0;
+		status = time_runs(&work, runs, &times[count], err);
+		if (kernels && job->peak_count < MAX_SAMPLES)
+			job->peaks[job->peak_count++] = peaks[count];
+		count++;
+	}
+	work_release(&work);
+	if (status != ATTN_OK)
+		return status;
+	double seconds = median(times, count);
+	*result = (struct result){seconds * 1e3, operations(s, mode, job->causal) / seconds * 1e-9,
+				  median(peaks, count)};
+	return ATTN_OK;
+}
+
+/* --- options and output --------------------------------------------------------- */
+
+static enum attn_status parse_shape(struct job *job, const struct options *o, struct attn_error *err)
+{
+	struct shape s;
+	size_t *const parts[] = {&s.heads, &s.tokens, &s.head_size};
+	char copy[64], *rest = copy;
+	bool ok = strlen(o->value) < sizeof copy;
+	if (ok)
+		strcpy(copy, o->value);
+	for (size_t i = 0; i < 3 && ok; i++) {
+		const char *part = strsep(&rest, "x");
+		ok = part && parse_count(part, parts[i]) && *parts[i] > 0 && *parts[i] < (size_t)1 << 31;
+	}
+	if (!ok || rest)
+		return option_fail(o, "heads x tokens x head size, such as 12x2048x64", err);
+	if (job->shape_count == MAX_SHAPES)
+		return option_fail(o, "at most 64 shapes", err);
+	job->shapes[job->shape_count++] = s;
+	return ATTN_OK;
+}
+
+static enum attn_status parse_mode(struct job *job, const struct options *o, struct attn_error *err)
+{
+	bool all = strcmp(o->value, "all") == 0, found = all;
+	for (int m = 0; m < MODE_COUNT; m++) {
+		bool this = strcmp(o->value, mode_names[m]) == 0;
+		job->modes[m] |= all || this;
+		found |= this;
+	}
+	return found ? ATTN_OK : option_fail(o, "context, weights, projected or all", err);
+}
+
+static enum attn_status parse(struct job *job, struct options *o, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	size_t threads;
+	int id;
+	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
+		switch (id) {
+		case -1:
+			return ATTN_USAGE;
+		case OPTION_SHAPE:
+			status = parse_shape(job, o, err);
+			break;
+		case OPTION_MODE:
+			status = parse_mode(job, o, err);
+			break;
+		case OPTION_CAUSAL:
+			job->causal = true;
+			break;
+		case OPTION_THREADS:
+			status = option_count(o, 1, THREADS_MAX, &threads, err);
+			if (status == ATTN_OK)
+				threads_set(threads);
+			break;
+		case OPTION_SECONDS:
+			status = option_number(o, 0, 3600, &job->seconds, err);
+			break;
+		case OPTION_TEXT:
+		case OPTION_TSV:
+		case OPTION_JSON:
+			job->format = id;
+			break;
+		default:
+			job->help = true;
+		}
+	}
+	return status;
+}
+
+static void print_result(FILE *out, const struct job *job, const struct shape *s, enum mode mode,
+			 const struct result *r, bool first)
+{
+	const char *kernel = kernels_best() ? kernels_best()->name : "scalar";
+	char shape[100], share[32] = "-";
+	snprintf(shape, sizeof shape, "%zux%zux%zu", s->heads, s->tokens, s->head_size);
+	if (r->peak > 0)
+		snprintf(share, sizeof share, "%.3f", r->gflops / r->peak);
+	if (job->format == OPTION_JSON) {
+		fprintf(out,
+			"%s\n  {\"shape\": \"%s\", \"mode\": \"%s\", \"causal\": %s, \"threads\": %zu, "
+			"\"kernel\": \"%s\", "
+			"\"ms\": %.6g, \"gflops\": %.6g, \"share\": %s}",
+			first ? "" : ",", shape, mode_names[mode], job->causal ? "true" : "false",
+			threads_count(), kernel, r->milliseconds, r->gflops, r->peak > 0 ? share : "null");
+	} else if (job->format == OPTION_TSV) {
+		fprintf(out, "%s\t%s\t%s\t%zu\t%s\t%.6g\t%.6g\t%s\n", shape, mode_names[mode],
+			job->causal ? "true" : "false", threads_count(), kernel, r->milliseconds, r->gflops,
+			share);
+	} else {
+		fprintf(out, "%-16s %-10s %-7s %10.4f ms %9.1f GFLOP/s  %s of the peak\n", shape,
+			mode_names[mode], job->causal ? "causal" : "", r->milliseconds, r->gflops, share);
+	}
+	fflush(out);
+}
+
+static enum attn_status bench(struct job *job, FILE *out, struct attn_error *err)
+{
+	bool first = true;
+	if (job->format == OPTION_TSV)
+		fputs("shape\tmode\tcausal\tthreads\tkernel\tms\tgflops\tshare\n", out);
+	else if (job->format == OPTION_JSON)
+		fputs("{\"results\": [", out);
+	for (size_t i = 0; i < job->shape_count; i++) {
+		for (int m = 0; m < MODE_COUNT; m++) {
+			struct result result;
+			if (!job->modes[m])
+				continue;
+			enum attn_status status = measure(job, &job->shapes[i], (enum mode)m, &result, err);
+			if (status != ATTN_OK)
+				return status;
+			print_result(out, job, &job->shapes[i], (enum mode)m, &result, first);
+			first = false;
+		}
+	}
+	double peak = job->peak_count ? median(job->peaks, job->peak_count) : 0;
+	if (job->format == OPTION_JSON)
+		fprintf(out, "\n], \"peak_gflops\": %.6g}\n", peak);
+	else if (job->format == OPTION_TEXT && peak > 0)
+		fprintf(out, "multiply-add peak %.1f GFLOP/s with %zu thread%s\n", peak, threads_count(),
+			threads_count() > 1 ? "s" : "");
+	return ATTN_OK;
+}
+
+static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
+{
+	static const struct shape defaults[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
+	struct job *job = calloc(1, sizeof *job);
+	struct output out = {0};
+	if (!job)
+		return attn_fail_memory(err);
+	job->seconds = 0.5;
+	enum attn_status status = parse(job, &o, err);
+	if (status == ATTN_OK && !job->help && optind < argc)
+		status = attn_fail(err, ATTN_USAGE, "'%s' is not expected: bench makes its own input",
+				   argv[optind]);
+	if (status == ATTN_OK && job->help) {
+		free(job);
+		return print_usage(self);
+	}
+	if (job->shape_count == 0) {
+		memcpy(job->shapes, defaults, sizeof defaults);
+		job->shape_count = sizeof defaults / sizeof *defaults;
+	}
+	if (!job->modes[MODE_CONTEXT] && !job->modes[MODE_WEIGHTS] && !job->modes[MODE_PROJECTED])
+		job->modes[MODE_CONTEXT] = job->modes[MODE_WEIGHTS] = job->modes[MODE_PROJECTED] = true;
+	if (!job->format)
+		job->format = isatty(STDOUT_FILENO) ? OPTION_TEXT : OPTION_TSV;
+	if (status == ATTN_OK)
+		status = output_open(&out, "-", false, err);
+	if (status == ATTN_OK)
+		status = bench(job, out.stream, err);
+	free(job);
+	if (status == ATTN_OK)
+		return output_commit(&out, err);
+	output_abort(&out);
+	return status;
+}
+
+const struct command command_bench = {"bench", run, "attn bench",
+				      "measure the engine against this machine's limit", usage};
