@@ -10,7 +10,7 @@
 #include "io/output.h"
 
 const struct command *const commands[] = {
-    &command_run, &command_heatmap, &command_inspect, &command_help, NULL,
+    &command_run, &command_heatmap, &command_inspect, &command_bench, &command_help, NULL,
 };
 
 static void remove_and_die(int signal_number)
