@@ -18,7 +18,7 @@ struct dense {
 };
 
 /* Memory of one scene, forgotten as a whole. */
-static double pool[1 << 19];
+static double pool[1 << 20];
 static size_t pool_used;
 
 static inline double *take(size_t count)

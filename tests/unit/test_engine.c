@@ -207,7 +207,7 @@ static struct scene roll_scene(void)
 		s.B += dice(2);
 	s.H = s.G * (1 + dice(2));
 	s.N = 1 + dice(dice(3) ? 9 : 70);
-	s.M = 1 + dice(dice(3) ? 9 : 70);
+	s.M = 1 + dice(dice(3) ? 9 : 70) + (dice(8) ? 0 : 96 * dice(4));
 	s.d = 1 + dice(dice(3) ? 5 : 20);
 	s.e = 1 + dice(dice(3) ? 5 : 20);
 	s.P = dice(3) ? 0 : 1 + dice(9);
@@ -488,6 +488,24 @@ static void test_large_scores(void **state)
 	result_release(&r);
 }
 
+/* Values near the end of float32 add up to more, but their mean does not. */
+static void test_large_values(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[0], [0]]], \"k\": [[[0], [0], [0]]],"
+				       " \"v\": [[[3e38, 3e38], [3e38, -3e38], [3e38, 3e38]]]}");
+	expect_floats("context", r.context, (const double[]){3e38, 1e38, 3e38, 1e38}, 4);
+	result_release(&r);
+	/* A score that overflows on its way, and one that is no number before it is masked. */
+	r = compute_json("{\"q\": [[[1e20, 1e20]]], \"k\": [[[1e20, -1e20], [1e20, 1e20], [0, 0]]],"
+			 " \"v\": [[[1], [2], [3]]], \"mask\": [true, false, true]}");
+	expect_floats("context", r.context, (const double[]){2}, 1);
+	result_release(&r);
+	r = compute_json("{\"q\": [[[1e20], [1]]], \"k\": [[[1e20], [-1e20]]], \"v\": [[[1], [2]]]}");
+	expect_floats("context", r.context, (const double[]){1, 1}, 2);
+	result_release(&r);
+}
+
 /* All queries see the same past, whatever the batch stride of a shared tensor. */
 static void test_shared_over_batch(void **state)
 {
@@ -606,6 +624,7 @@ int main(void)
 	    cmocka_unit_test(test_permutation),
 	    cmocka_unit_test(test_one_key),
 	    cmocka_unit_test(test_large_scores),
+	    cmocka_unit_test(test_large_values),
 	    cmocka_unit_test(test_shared_over_batch),
 	    cmocka_unit_test(test_overflow),
 	    cmocka_unit_test(test_output),
