@@ -1,5 +1,6 @@
 #include "draw/heatmap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,19 @@ static void survey(struct drawing *d)
 		d->top = d->highest > 0.0 ? d->highest : 1.0;
 }
 
+/* Rows and columns of the picture for so many queries and keys a cell. */
+static void set_cells(struct drawing *d, size_t query_factor, size_t key_factor)
+{
+	const struct grid *g = d->figure->panels[0].grid;
+	size_t queries = grid_factor(g->queries, query_factor), keys = grid_factor(g->keys, key_factor);
+	bool transpose = d->figure->options.transpose;
+
+	d->rows = transpose ? keys : queries;
+	d->cols = transpose ? queries : keys;
+	d->row_factor = transpose ? key_factor : query_factor;
+	d->col_factor = transpose ? query_factor : key_factor;
+}
+
 static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 			 const struct heatmap_figure *figure)
 {
@@ -186,10 +200,7 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 	d->figure = figure;
 	d->text = painter->text;
 	d->scale = scale_of(&figure->options);
-	d->rows = transpose ? g->cols : g->rows;
-	d->cols = transpose ? g->rows : g->cols;
-	d->row_factor = transpose ? g->col_factor : g->row_factor;
-	d->col_factor = transpose ? g->row_factor : g->col_factor;
+	set_cells(d, g->row_factor, g->col_factor);
 	d->row_labels = transpose ? figure->key_labels : figure->query_labels;
 	d->col_labels = transpose ? figure->query_labels : figure->key_labels;
 	d->row_numbers = all_numbers(d->row_labels);
@@ -197,7 +208,8 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 	survey(d);
 }
 
-static enum attn_status place(struct drawing *d, struct attn_error *err)
+/* Lay out for `size`, as --size gives it. */
+static bool lay_out(struct drawing *d, size_t size, int least_cell)
 {
 	const struct heatmap_options *options = &d->figure->options;
 	const struct layout_measure measure = {d, measure_label, measure_text};
@@ -208,13 +220,67 @@ static enum attn_status place(struct drawing *d, struct attn_error *err)
 	    .panel_columns = options->panel_columns,
 	    .scale = d->scale,
 	    .cell = options->cell,
-	    .size = (size_t)((double)options->size * d->scale + 0.5),
+	    .size = (size_t)((double)size * d->scale + 0.5),
+	    .least_cell = least_cell,
 	    .row_numbers = d->row_numbers,
 	    .col_numbers = d->col_numbers,
 	    .masked = d->any_masked,
 	};
+
+	return layout_make(&request, &measure, &d->layout);
+}
+
+/* Whether the figure would fit into another size, which may have other cells. */
+static bool fits_size(const struct drawing *d, size_t size)
+{
+	const struct grid *g = d->figure->panels[0].grid;
+	struct heatmap_options options = d->figure->options;
+	struct drawing trial = *d;
+	size_t max_rows, max_cols;
+
+	options.size = size;
+	if (heatmap_limits(g->queries, g->keys, d->figure->panel_count, &options, &max_rows, &max_cols,
+			   NULL) != ATTN_OK)
+		return false;
+	set_cells(&trial, grid_factor(g->queries, max_rows), grid_factor(g->keys, max_cols));
+	return lay_out(&trial, size, 0);
+}
+
+/* Say what size would do: the smallest. */
+static enum attn_status fail_size(const struct drawing *d, struct attn_error *err)
+{
+	const struct grid *g = d->figure->panels[0].grid;
+	const struct heatmap_options *options = &d->figure->options;
+	size_t most = (size_t)(IMAGE_MAX_SIDE / d->scale), low = options->size, high = low;
+	const char *cell = options->cell ? ", or a smaller --cell" : "";
+	char panels[40] = "", advice[80] = "draw fewer heads at a time";
+
+	while (high < most) {
+		high = size_min(high + high / 8 + 1, most);
+		if (fits_size(d, high))
+			break;
+		low = high;
+	}
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (fits_size(d, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	if (high > low)
+		snprintf(advice, sizeof advice, "give --size %zu or more%s", high, cell);
+	if (d->figure->panel_count > 1)
+		snprintf(panels, sizeof panels, " in %zu panels", d->figure->panel_count);
+	return attn_fail(err, ATTN_USAGE, "%zu queries x %zu keys%s do not fit into --size %zu: %s",
+			 g->queries, g->keys, panels, options->size, advice);
+}
+
+static enum attn_status place(struct drawing *d, struct attn_error *err)
+{
+	const struct heatmap_options *options = &d->figure->options;
 	size_t cells = d->rows * d->cols * d->figure->panel_count;
-	enum attn_status status;
 	int least_cell = 0;
 
 	if (options->numbers == HEATMAP_NUMBERS_ON) {
@@ -222,11 +288,11 @@ static enum attn_status place(struct drawing *d, struct attn_error *err)
 			return attn_fail(err, ATTN_USAGE, "numbers in %zu cells do not fit into a picture",
 					 cells);
 		number_font(d, 0, &least_cell);
-		request.least_cell = least_cell;
 	}
-	status = layout_make(&request, &measure, &d->layout, err);
-	if (status != ATTN_OK || options->numbers == HEATMAP_NUMBERS_OFF)
-		return status;
+	if (!lay_out(d, options->size, least_cell))
+		return fail_size(d, err);
+	if (options->numbers == HEATMAP_NUMBERS_OFF)
+		return ATTN_OK;
 	if (options->numbers == HEATMAP_NUMBERS_ON ||
 	    (cells <= NUMBERS_CELLS && d->layout.cell >= (int)(NUMBERS_CELL * d->scale)))
 		d->number_size = number_font(d, d->layout.cell, NULL);

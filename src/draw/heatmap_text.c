@@ -201,7 +201,7 @@ void add_notes(struct buffer *out, const struct drawing *d, const struct layout 
 	const struct grid *g = d->figure->panels[0].grid;
 	char text[160];
 
-	if (g->row_factor > 1 || g->col_factor > 1) {
+	if (d->row_factor > 1 || d->col_factor > 1) {
 		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu weights",
 			 g->reduction == GRID_MEAN ? "mean" : "maximum", d->row_factor, d->col_factor);
 		add_note(out, text);

@@ -154,14 +154,24 @@ static void place_bottom(struct attempt *a)
 	}
 }
 
+/* An upright bar is as long as the panels are high, except beside a tall column
+ * of them. */
+static int bar_length(const struct attempt *a)
+{
+	int height = a->panels_height, most = scaled(a->request, 900);
+
+	if (height <= most || 2 * height <= 3 * a->panels_width)
+		return height;
+	return most;
+}
+
 /* The colour bar right of the panels, the masked legend under it. */
 static void place_upright_bar(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick;
-	int length = a->panels_height <= scaled(r, 800) ? a->panels_height : scaled(r, 480),
-	    legend = scaled(r, 14) + scaled(r, 12);
+	int length = bar_length(a), legend = scaled(r, 14) + scaled(r, 12);
 	int x =
 	    l->first_x + a->panels_width + int_max(a->over_right, a->title_over) + l->line + scaled(r, 18);
 
@@ -236,12 +246,13 @@ void move_layout(struct layout *l, int dx, int dy)
 	}
 }
 
-/* Title and notes, whose lines break where the picture ends, then the edges. */
+/* Title and notes, whose lines break where the picture ends, then the edges.
+ * Notes begin under the panels' left edge where there is room. */
 static void place_ends(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	int limit = int_max(a->right - a->margin, scaled(r, 300)), shift;
+	int left = l->first_x - l->line, limit = int_max(a->right - left, scaled(r, 300)), shift;
 	struct text_box notes;
 
 	if (r->size)
@@ -249,11 +260,15 @@ static void place_ends(struct attempt *a)
 	l->notes_limit = int_max(limit, 1);
 	notes = ask(a, LAYOUT_NOTES, l->notes_limit);
 	if (height_of(notes) > 0) {
-		l->notes = (struct rect){a->margin, a->bottom + scaled(r, 12), notes.width, height_of(notes)};
+		int x = int_max(a->margin, int_min(left, a->right - notes.width));
+
+		l->notes = (struct rect){x, a->bottom + scaled(r, 12), notes.width, height_of(notes)};
 		a->bottom = l->notes.y + l->notes.height;
 	}
 	/* What is narrower than the title or the notes stands in the middle. */
 	shift = int_max(int_max(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
+	if (l->notes.width <= a->right - a->margin)
+		l->notes.x += shift;
 	l->title.x = int_max(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
 	move_layout(l, shift, 0);
 	a->right =
@@ -262,10 +277,12 @@ static void place_ends(struct attempt *a)
 	l->height = a->bottom + a->margin;
 }
 
-/* Thumbnails have no room for labels. */
-static bool too_small_for_labels(const struct layout_request *r, int cell)
+/* Thumbnails of an asked size do without labels that would have to be thinned. */
+static bool too_small_for_labels(const struct layout_request *r, const struct layout *l)
 {
-	return r->panels > 1 && ((int)r->cols * cell < scaled(r, 72) || (int)r->rows * cell < scaled(r, 40));
+	return r->panels > 1 && (r->size || r->cell) &&
+	       ((l->col.step > 1 && (int)r->cols * l->cell < scaled(r, 72)) ||
+		(l->row.step > 1 && (int)r->rows * l->cell < scaled(r, 40)));
 }
 
 void try_layout(const struct layout_request *request, const struct layout_measure *measure, int columns,
@@ -285,7 +302,9 @@ void try_layout(const struct layout_request *request, const struct layout_measur
 	out->bar_title_limit = scaled(request, 160);
 	out->panel_columns = columns;
 	out->panel_rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
-	plan_labels(request, measure, cell, too_small_for_labels(request, cell) ? 0 : label_limit, out);
+	plan_labels(request, measure, cell, label_limit, out);
+	if (too_small_for_labels(request, out))
+		plan_labels(request, measure, cell, 0, out);
 	find_overhang(&a);
 	block = place_panels(&a);
 	out->bar_upright = a.panels_height >= scaled(request, request->masked ? 130 : 110);

@@ -14,7 +14,6 @@
 #include <stddef.h>
 
 #include "draw/text.h"
-#include "util/error.h"
 
 enum layout_axis {
 	LAYOUT_ROWS,
@@ -116,8 +115,8 @@ size_t layout_step(size_t least);
  * together, in cells. */
 int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale);
 
-/* Fill *out.  ATTN_USAGE when the request's size is too small for it. */
-enum attn_status layout_make(const struct layout_request *request, const struct layout_measure *measure,
-			     struct layout *out, struct attn_error *err);
+/* Fill *out.  False when the request's size is too small for it. */
+bool layout_make(const struct layout_request *request, const struct layout_measure *measure,
+		 struct layout *out);
 
 #endif

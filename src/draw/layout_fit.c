@@ -72,38 +72,37 @@ static int label_limit(const struct layout_request *r)
 	return scaled(r, r->panels > 1 ? 100 : 160);
 }
 
-/* Say what size would do: that of the smallest cells without labels. */
-static enum attn_status fail_size(const struct layout_request *r, const struct layout_measure *measure,
-				  struct attn_error *err)
-{
-	struct layout least;
-
-	try_layout(r, measure, (int)r->panel_columns, r->cell ? (int)r->cell : 1, 0, &least);
-	return attn_fail(
-	    err, ATTN_USAGE,
-	    "%zu panel%s of %zu x %zu cells do%s not fit into a picture of %zu pixels: give --size "
-	    "%.0f or more%s",
-	    r->panels, r->panels == 1 ? "" : "s", r->rows, r->cols, r->panels == 1 ? "es" : "", r->size,
-	    ceil(int_max(least.width, least.height) / r->scale), r->cell ? ", or a smaller --cell" : "");
-}
-
 /* Large text first, then plain. */
-static enum attn_status make_sized(struct layout_request *r, const struct layout_measure *measure,
-				   struct layout *out, struct attn_error *err)
+static bool make_sized(struct layout_request *r, const struct layout_measure *measure, struct layout *out)
 {
 	double plain = r->scale;
 
 	r->scale = grown_scale(plain, (double)r->size * 0.9);
 	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), out))
-		return ATTN_OK;
+		return true;
 	r->scale = plain;
-	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), out))
-		return ATTN_OK;
-	return fail_size(r, measure, err);
+	return fit_size(r, measure, (int)r->panel_columns, label_limit(r), out);
 }
 
-enum attn_status layout_make(const struct layout_request *request, const struct layout_measure *measure,
-			     struct layout *out, struct attn_error *err)
+/* Let text grow to `scale`, as far as this costs no label that is there without. */
+static void grow_text(struct layout_request *r, const struct layout_measure *measure, int cell, double scale)
+{
+	double plain = r->scale;
+	struct layout least, grown;
+
+	if (scale <= plain)
+		return;
+	plan_labels(r, measure, cell, label_limit(r), &least);
+	for (r->scale = scale; r->scale > plain; r->scale = fmax(plain, r->scale * 0.9)) {
+		plan_labels(r, measure, cell, label_limit(r), &grown);
+		if ((r->row_numbers || grown.row.step == 1 || least.row.step > 1) &&
+		    (r->col_numbers || grown.col.step == 1 || least.col.step > 1))
+			break;
+	}
+}
+
+bool layout_make(const struct layout_request *request, const struct layout_measure *measure,
+		 struct layout *out)
 {
 	struct layout_request r = *request; /* with text scale and columns decided */
 	double side = (double)int_max((int)r.rows, (int)r.cols);
@@ -117,7 +116,7 @@ enum attn_status layout_make(const struct layout_request *request, const struct 
 		r.panel_columns = r.panels;
 	r.line = r.line > 0.0 ? r.line : r.scale;
 	if (r.size)
-		return make_sized(&r, measure, out, err);
+		return make_sized(&r, measure, out);
 	wide = r.cols * r.panel_columns;
 	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
 	longer = wide > tall ? wide : tall;
@@ -125,7 +124,7 @@ enum attn_status layout_make(const struct layout_request *request, const struct 
 		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
 		cell = widen_for_labels(&r, measure, int_max(cell, r.least_cell), label_limit(&r));
 	}
-	r.scale = grown_scale(r.scale, (double)longer * cell);
+	grow_text(&r, measure, cell, grown_scale(r.scale, (double)longer * cell));
 	try_layout(&r, measure, (int)r.panel_columns, cell, label_limit(&r), out);
-	return ATTN_OK;
+	return true;
 }

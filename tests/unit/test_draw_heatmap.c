@@ -341,6 +341,66 @@ static void test_refusals(void **state)
 	assert_int_equal(heatmap_limits(10, 10, 1, &options, &rows, &cols, &err), ATTN_USAGE);
 }
 
+/* Draw heads x queries x keys weights as a command does; returns what --size a
+ * refusal advises, or 0 when they are drawn. */
+static size_t try_size(struct heatmap_painter *painter, const size_t *shape,
+		       const struct heatmap_options *options)
+{
+	struct heatmap_panel panels[16];
+	const struct heatmap_figure figure = {.panels = panels,
+					      .panel_count = shape[0],
+					      .title = "layer 1, batch 2, several heads of it",
+					      .options = *options};
+	struct attn_error err = {0};
+	struct image image;
+	size_t rows, cols, advised = 0;
+
+	assert_int_equal(heatmap_limits(shape[1], shape[2], shape[0], options, &rows, &cols, NULL), ATTN_OK);
+	size_t row_factor = grid_factor(shape[1], rows), col_factor = grid_factor(shape[2], cols);
+	struct grid g =
+	    make_grid(grid_factor(shape[1], row_factor), grid_factor(shape[2], col_factor), false);
+	g.queries = shape[1];
+	g.keys = shape[2];
+	g.row_factor = row_factor;
+	g.col_factor = col_factor;
+	for (size_t i = 0; i < 16; i++)
+		panels[i] = (struct heatmap_panel){&g, "head 1"};
+	if (heatmap_draw(painter, &figure, &image, &err) != ATTN_OK) {
+		assert_non_null(strstr(err.message, "give --size "));
+		advised = strtoul(strstr(err.message, "give --size ") + 12, NULL, 10);
+		assert_true(advised > options->size);
+	}
+	image_release(&image);
+	free_grid(&g);
+	return advised;
+}
+
+/* A refused --size comes with the smallest that would do, or nearly: as cells come
+ * to share weights a larger one may not. */
+static void test_size_advice(void **state)
+{
+	static const size_t shapes[][3] = {{1, 14, 14},   {4, 14, 14},    {2, 1, 10},
+					   {8, 3, 40},    {12, 128, 128}, {1, 60, 900},
+					   {4, 500, 500}, {16, 2000, 20}, {5, 1, 1}};
+	static const double dpis[] = {24, 96, 300};
+	struct heatmap_painter *painter = painter_or_skip();
+
+	(void)state;
+	for (size_t i = 0; i < 9 * 3 * 2; i++) {
+		struct heatmap_options options = {.size = 32, .dpi = dpis[i / 9 % 3], .cell = i < 27 ? 0 : 3};
+		size_t advised = try_size(painter, shapes[i % 9], &options);
+
+		assert_true(advised > 32);
+		options.size = advised;
+		assert_int_equal(try_size(painter, shapes[i % 9], &options), 0);
+		for (size_t less = advised / 25 + 1; less < advised - 32; less += less / 3 + 1) {
+			options.size = advised - less;
+			assert_int_not_equal(try_size(painter, shapes[i % 9], &options), 0);
+		}
+	}
+	heatmap_painter_free(painter);
+}
+
 /* What is said under a picture. */
 static void expect_notes(const struct drawing *d, const struct layout *l, const char *want)
 {
@@ -370,10 +430,11 @@ static void test_notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_cells),      cmocka_unit_test(test_panels),
-	    cmocka_unit_test(test_margins),    cmocka_unit_test(test_numbers),
-	    cmocka_unit_test(test_all_masked), cmocka_unit_test(test_limits),
-	    cmocka_unit_test(test_refusals),   cmocka_unit_test(test_notes),
+	    cmocka_unit_test(test_cells),       cmocka_unit_test(test_panels),
+	    cmocka_unit_test(test_margins),     cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_all_masked),  cmocka_unit_test(test_limits),
+	    cmocka_unit_test(test_refusals),    cmocka_unit_test(test_notes),
+	    cmocka_unit_test(test_size_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,7 +209,7 @@ static void test_properties(void **state)
 
 		if (r.panels > 1 && (r.rows > 200 || r.cols > 200))
 			continue; /* grids are reduced before they get here */
-		assert_int_equal(layout_make(&r, &measure, &l, NULL), ATTN_OK);
+		assert_true(layout_make(&r, &measure, &l));
 		check_layout(&r, &t, &l);
 		tried++;
 	}
@@ -232,18 +232,46 @@ static void test_size(void **state)
 					   .scale = 1,
 					   .masked = i % 2};
 		struct layout_measure measure = {&t, label, text};
-		struct attn_error err;
 		struct layout l;
-		enum attn_status status = layout_make(&r, &measure, &l, &err);
 
-		if (status != ATTN_OK) {
-			assert_int_equal(status, ATTN_USAGE);
-			assert_non_null(strstr(err.message, "--size"));
+		if (!layout_make(&r, &measure, &l)) {
 			assert_true(r.size < 500 || r.panels * 128 > r.size);
 			continue;
 		}
 		assert_int_equal(l.width > l.height ? l.width : l.height, (int)r.size);
 		check_layout(&r, &t, &l);
+	}
+}
+
+/* Where nobody asks for a size there is room for labels on both axes, and for
+ * all of them where they are few. */
+static void test_labels(void **state)
+{
+	struct texts t = {4, 6, 20, 0};
+	struct layout_measure measure = {&t, label, text};
+
+	(void)state;
+	for (size_t panels = 1; panels <= 16; panels++) {
+		for (size_t i = 0; i < 64 * 12; i++) {
+			size_t few = i / 64 % 6 < 5 ? i / 64 % 6 + 1 : i % 64 + 1, many = i % 64 + 1;
+			bool tall = i / 64 > 5;
+			struct layout_request r = {.rows = tall ? many : few,
+						   .cols = tall ? few : many,
+						   .panels = panels,
+						   .scale = i % 5 == 4 ? 3.125 : 1,
+						   .row_numbers = i % 3 == 1,
+						   .col_numbers = i % 3 > 0,
+						   .masked = i % 2};
+			struct layout l;
+
+			assert_true(layout_make(&r, &measure, &l));
+			assert_true(l.row.labels != LAYOUT_NONE && l.col.labels != LAYOUT_NONE);
+			if (panels <= 12 && r.rows < 6 && !r.row_numbers)
+				assert_int_equal(l.row.step, 1);
+			if (panels <= 12 && r.cols < 6 && !r.col_numbers)
+				assert_int_equal(l.col.step, 1);
+			check_layout(&r, &t, &l);
+		}
 	}
 }
 
@@ -255,12 +283,39 @@ static void test_cell(void **state)
 	struct layout l;
 
 	(void)state;
-	assert_int_equal(layout_make(&r, &measure, &l, NULL), ATTN_OK);
+	assert_true(layout_make(&r, &measure, &l));
 	assert_int_equal(l.cell, 37); /* as given, whatever the resolution */
 	r.cell = 0;
 	r.least_cell = 200;
-	assert_int_equal(layout_make(&r, &measure, &l, NULL), ATTN_OK);
+	assert_true(layout_make(&r, &measure, &l));
 	assert_int_equal(l.cell, 200);
+}
+
+/* The bar spans the panels, unless they are a tall column; notes begin below their
+ * left edge. */
+static void test_bar_and_notes(void **state)
+{
+	struct texts t = {4, 6, 20, 30};
+	struct layout_measure measure = {&t, label, text};
+	struct layout_request r = {.rows = 14, .cols = 14, .panels = 4, .scale = 1};
+	struct layout l;
+
+	(void)state;
+	assert_true(layout_make(&r, &measure, &l));
+	assert_int_equal(l.panel_rows, 2);
+	assert_int_equal(l.bar.height, l.pitch_y + l.panel_height);
+	assert_int_equal(l.notes.x, l.first_x - l.line);
+	r = (struct layout_request){.rows = 1500, .cols = 1500, .panels = 1, .scale = 1};
+	assert_true(layout_make(&r, &measure, &l));
+	assert_int_equal(l.bar.height, l.panel_height);
+	r.cols = 200;
+	assert_true(layout_make(&r, &measure, &l));
+	assert_in_range(l.bar.height, l.panel_height / 2, l.panel_height * 4 / 5);
+	t.notes = 60; /* more than there is room for */
+	r = (struct layout_request){.rows = 1, .cols = 1, .panels = 1, .scale = 1};
+	assert_true(layout_make(&r, &measure, &l));
+	assert_true(l.notes.x < l.first_x);
+	check_layout(&r, &t, &l);
 }
 
 /* Labels stay level where they fit, and turn where they do not. */
@@ -272,15 +327,15 @@ static void test_turning(void **state)
 	struct layout l;
 
 	(void)state;
-	layout_make(&r, &measure, &l, NULL);
+	layout_make(&r, &measure, &l);
 	assert_int_equal(l.col.labels, LAYOUT_LEVEL);
 	t.widest = 6;
-	layout_make(&r, &measure, &l, NULL);
+	layout_make(&r, &measure, &l);
 	assert_int_equal(l.col.labels, LAYOUT_TURNED);
 	assert_int_equal(l.col.step, 1);
 	r.cell = 4;
 	r.rows = r.cols = 100;
-	layout_make(&r, &measure, &l, NULL);
+	layout_make(&r, &measure, &l);
 	assert_true(l.col.step == 5 && l.row.step == 5);
 }
 
@@ -341,9 +396,9 @@ static void test_ticks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_properties), cmocka_unit_test(test_size),    cmocka_unit_test(test_cell),
-	    cmocka_unit_test(test_turning),    cmocka_unit_test(test_columns), cmocka_unit_test(test_step),
-	    cmocka_unit_test(test_ticks),
+	    cmocka_unit_test(test_properties),    cmocka_unit_test(test_size), cmocka_unit_test(test_labels),
+	    cmocka_unit_test(test_bar_and_notes), cmocka_unit_test(test_cell), cmocka_unit_test(test_turning),
+	    cmocka_unit_test(test_columns),       cmocka_unit_test(test_step), cmocka_unit_test(test_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
