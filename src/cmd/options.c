@@ -20,25 +20,23 @@ static const char *nearest_option(const struct option *table, const char *name)
 	return best;
 }
 
-/* What getopt_long refused, in our words. */
-static int refuse(struct options *o, int answer, struct attn_error *err)
+/* Whether getopt_long means the word before optind, and not a letter of a word
+ * that it may have only begun: then optopt is 0, or the value of a long option. */
+static bool refused_word(const struct options *o)
 {
 	const char *word = o->argv[optind - 1];
-	char letter[3] = {'-', (char)optopt, '\0'};
-	bool is_letter = word[0] == '-' && word[1] != '-';
-	if (answer == ':') {
-		attn_fail(err, ATTN_USAGE, "option '%s' needs a value", is_letter ? letter : word);
-		return -1;
-	}
-	const char *near = is_letter ? NULL : nearest_option(o->table, word + 2);
-	if (near)
-		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word, near);
-	else
-		attn_fail(err, ATTN_USAGE, "unknown option '%s' (see '%s --help')", is_letter ? letter : word,
-			  o->self->title);
+	bool meant = optopt == 0;
+	for (const struct option *option = o->table; option->name && !meant; option++)
+		meant = option->val == optopt;
+	return meant && strncmp(word, "--", 2) == 0;
+}
+
+/* A word that is no long option as it stands. */
+static void fail_word(const struct options *o, const char *word, struct attn_error *err)
+{
 	/* A prefix of several names, or a flag with a value. */
-	for (const struct option *option = o->table; !is_letter && option->name; option++) {
-		size_t length = strcspn(word + 2, "=");
+	size_t length = strcspn(word + 2, "=");
+	for (const struct option *option = o->table; option->name; option++) {
 		if (strncmp(option->name, word + 2, length) != 0)
 			continue;
 		if (option->name[length] == '\0')
@@ -46,8 +44,27 @@ static int refuse(struct options *o, int answer, struct attn_error *err)
 		else
 			attn_fail(err, ATTN_USAGE, "option '%s' could be more than one, such as '--%s'", word,
 				  option->name);
-		break;
+		return;
 	}
+	const char *near = nearest_option(o->table, word + 2);
+	if (near)
+		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word, near);
+	else
+		attn_fail(err, ATTN_USAGE, "unknown option '%s' (see '%s --help')", word, o->self->title);
+}
+
+/* What getopt_long refused, in our words. */
+static int refuse(const struct options *o, int answer, struct attn_error *err)
+{
+	const char letter[3] = {'-', (char)optopt, '\0'};
+	bool is_word = refused_word(o);
+	if (answer == ':')
+		attn_fail(err, ATTN_USAGE, "option '%s' needs a value",
+			  is_word ? o->argv[optind - 1] : letter);
+	else if (is_word)
+		fail_word(o, o->argv[optind - 1], err);
+	else
+		attn_fail(err, ATTN_USAGE, "unknown option '%s' (see '%s --help')", letter, o->self->title);
 	return -1;
 }
 

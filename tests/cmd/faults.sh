@@ -52,4 +52,40 @@ done
 status 0 closed attn run x.json --weights closed.npy
 same 'a file is written though standard output is closed' w.npy closed.npy
 
+# The letter or word that is wrong is the one that is named.
+for words in 'run -zq x.json' 'run x.json -zq' 'run --causal -zq x.json' 'run -hz x.json' 'inspect file x.json -z'; do
+	status 2 attn $words
+	says "unknown option '-z' (see"
+done
+status 2 attn run x.json --num-heads 2 -ho
+says "option '-o' needs a value"
+status 2 attn run x.json --directory
+says "option '--directory' needs a value"
+status 2 attn --zzz=3
+says "unknown option '--zzz=3'"
+
+# What files hold cannot steer a terminal.
+esc=$(printf '\033]0;x\007') c1=$(printf '\302\2332J') bidi=$(printf '\342\200\256')
+cat > steering.json << END
+{"tokens": ["a", "b${bidi}c"], "q": [[[1], [2]]], "k": [[[0], [1]]], "num_heads": 1,
+ "head_names": ["\u001b]0;x\u0007$c1$bidi"], "layer": 3}
+END
+steered()
+{
+	ok "$1" sh -c '! LC_ALL=C tr -d "\n" | LC_ALL=C grep -qE "[[:cntrl:]]|$(printf "\302[\200-\237]|\342\200\256")"' < "$2"
+}
+status 0 attn inspect token a steering.json --text
+is 'a heading' "$(head -n 1 out)" 'layer 3 head 0 (\x1b]0;x\x07\x9b2J\u202e)'
+steered 'a heading steers nothing' out
+status 0 attn inspect file steering.json --text
+steered 'inspect file as text steers nothing' out
+status 0 attn inspect file steering.json --json
+steered 'inspect file as JSON steers nothing' out
+cp steering.json "$esc$c1$bidi.json"
+status 3 attn run "$esc$c1$bidi.json" --num-heads 7
+steered 'a message steers nothing' err
+status 0 attn inspect file --text "$esc$c1$bidi.json"
+steered 'the name of a file steers nothing' out
+rm -- "$esc$c1$bidi.json"
+
 finish
