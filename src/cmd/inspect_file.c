@@ -41,8 +41,14 @@ static void add_item(struct buffer *out, const struct item *item, enum table_for
 		return;
 	}
 	if (format == TABLE_TEXT) {
-		buffer_printf(out, "%-8s %-18s %-9s %-14s %s\n", item->kind, item->name, item->type,
-			      item->shape, item->value);
+		buffer_printf(out, "%-8s ", item->kind);
+		size_t start = out->length;
+		buffer_add_clean(out, item->name);
+		while (!out->failed && out->length - start < 18)
+			buffer_add_char(out, ' ');
+		buffer_printf(out, " %-9s %-14s ", item->type, item->shape);
+		buffer_add_clean(out, item->value);
+		buffer_add_char(out, '\n');
 		return;
 	}
 	buffer_printf(out, "{\"kind\": \"%s\", \"name\": ", item->kind);
@@ -126,7 +132,8 @@ static void add_file(struct buffer *out, const struct bundle *b, const char *pat
 	} else if (table_format == TABLE_TSV) {
 		buffer_add_string(out, "kind\tname\ttype\tshape\tvalue\n");
 	} else if (table_format == TABLE_TEXT) {
-		buffer_printf(out, "%s: %s, %zu tensor%s\n", path, format_name(format), b->tensor_count,
+		buffer_add_clean(out, path);
+		buffer_printf(out, ": %s, %zu tensor%s\n", format_name(format), b->tensor_count,
 			      b->tensor_count == 1 ? "" : "s");
 	}
 	add_tensors(out, b, table_format, &count);

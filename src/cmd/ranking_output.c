@@ -108,7 +108,9 @@ static void add_bar(struct buffer *text, float share)
 
 static void add_pair(struct buffer *text, const struct inputs *in, const struct row *row)
 {
-	buffer_printf(text, "%s -> %s", in->shown_queries.items[row->query], in->shown_keys.items[row->key]);
+	buffer_add_clean(text, in->shown_queries.items[row->query]);
+	buffer_add_string(text, " -> ");
+	buffer_add_clean(text, in->shown_keys.items[row->key]);
 }
 
 static void print_text(struct printer *p, const struct row *row)
@@ -129,6 +131,12 @@ static void print_text(struct printer *p, const struct row *row)
 	buffer_add_char(text, '\n');
 }
 
+static void flush_text(struct printer *p)
+{
+	fwrite(p->text.data, 1, p->text.length, p->stream);
+	buffer_clear(&p->text);
+}
+
 static void print_row(struct printer *p, const struct row *row)
 {
 	if (p->view->format == TABLE_TEXT)
@@ -137,8 +145,7 @@ static void print_row(struct printer *p, const struct row *row)
 		print_tsv(p, row);
 	else
 		print_json(p, row);
-	fwrite(p->text.data, 1, p->text.length, p->stream);
-	buffer_clear(&p->text);
+	flush_text(p);
 	p->rows++;
 }
 
@@ -175,17 +182,22 @@ static void each_in_list(struct printer *p, struct row *row, size_t subject,
 static void print_heading(struct printer *p, const struct row *row)
 {
 	const struct rows_info *info = p->view->in->info;
+	struct buffer *text = &p->text;
 	char name[200];
 	if (p->rows > 0)
-		fputc('\n', p->stream);
+		buffer_add_char(text, '\n');
 	if (info->has_batch)
-		fprintf(p->stream, "batch %zu ", row->batch);
+		buffer_printf(text, "batch %zu ", row->batch);
 	if (info->layer_known)
-		fprintf(p->stream, "layer %zu ", info->first_layer + row->layer);
-	if (row->head == ranking_mean(p->view->ranking))
-		fputs("mean over heads\n", p->stream);
-	else
-		fprintf(p->stream, "head %s\n", head_text(info, row->head, name, sizeof name));
+		buffer_printf(text, "layer %zu ", info->first_layer + row->layer);
+	if (row->head == ranking_mean(p->view->ranking)) {
+		buffer_add_string(text, "mean over heads");
+	} else {
+		buffer_add_string(text, "head ");
+		buffer_add_clean(text, head_text(info, row->head, name, sizeof name));
+	}
+	buffer_add_char(text, '\n');
+	flush_text(p);
 }
 
 static bool chosen(const bool *selected, size_t i)

@@ -6,14 +6,15 @@
 #include "cmd/cmd.h"
 #include "util/buffer.h"
 
-/* Names come from files: no control character may reach a terminal. */
-static void print_clean(const char *text)
+/* One line on standard error.  Names come from files: nothing in them may steer a
+ * terminal. */
+static void print_line(const char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		fputc(c < 0x20 || c == 0x7f ? '?' : c, stderr);
-	}
-	fputc('\n', stderr);
+	struct buffer line = BUFFER_INIT;
+	buffer_add_clean(&line, text);
+	buffer_add_char(&line, '\n');
+	fputs(line.failed ? "out of memory\n" : line.data, stderr);
+	buffer_release(&line);
 }
 
 void report_note(const struct command *self, const char *format, ...)
@@ -24,7 +25,7 @@ void report_note(const struct command *self, const char *format, ...)
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	fprintf(stderr, "%s: note: ", self->title);
-	print_clean(text);
+	print_line(text);
 }
 
 void report_notes(const struct command *self, const struct string_list *notes)
@@ -37,7 +38,7 @@ void report_error(const struct command *self, const struct attn_error *err)
 {
 	fflush(stdout);
 	fprintf(stderr, "%s: ", self->title);
-	print_clean(err->message);
+	print_line(err->message);
 }
 
 enum attn_status command_start(const struct command *command, int argc, char **argv)
@@ -55,8 +56,7 @@ void report_written(const struct command *self, const char *path)
 	if (strcmp(path, "-") == 0)
 		return;
 	buffer_printf(&text, "%s: wrote '%s'", self->title, path);
-	if (!text.failed)
-		print_clean(text.data);
+	print_line(text.failed ? "out of memory" : text.data);
 	buffer_release(&text);
 }
 

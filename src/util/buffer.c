@@ -97,7 +97,8 @@ void buffer_add_json_string(struct buffer *buf, const char *text)
 	size_t length = strlen(text);
 	buffer_add_char(buf, '"');
 	for (size_t i = 0; i < length;) {
-		size_t step = utf8_step(text + i, length - i);
+		uint32_t code;
+		size_t step = utf8_decode(text + i, length - i, &code);
 		unsigned char c = (unsigned char)text[i];
 		if (step == 0) {
 			buffer_add_string(buf, "\xef\xbf\xbd"); /* U+FFFD */
@@ -111,14 +112,30 @@ void buffer_add_json_string(struct buffer *buf, const char *text)
 			buffer_add_string(buf, "\\t");
 		} else if (c == '\r') {
 			buffer_add_string(buf, "\\r");
-		} else if (c < 0x20 || c == 0x7f) {
-			buffer_printf(buf, "\\u%04x", c);
+		} else if (utf8_is_control(code)) {
+			buffer_printf(buf, "\\u%04x", code);
 		} else {
 			buffer_add(buf, text + i, step);
 		}
 		i += step;
 	}
 	buffer_add_char(buf, '"');
+}
+
+void buffer_add_clean(struct buffer *buf, const char *text)
+{
+	size_t length = strlen(text);
+	for (size_t i = 0; i < length;) {
+		uint32_t code;
+		size_t step = utf8_decode(text + i, length - i, &code);
+		if (step > 0 && !utf8_is_control(code))
+			buffer_add(buf, text + i, step);
+		else if (step == 0 || code < 0x100)
+			buffer_printf(buf, "\\x%02x", step ? code : (uint32_t)(unsigned char)text[i]);
+		else
+			buffer_printf(buf, "\\u%04x", code);
+		i += step ? step : 1;
+	}
 }
 
 void buffer_add_tsv(struct buffer *buf, const char *text)

@@ -30,12 +30,16 @@ void buffer_add_char(struct buffer *buf, char c);
 void buffer_printf(struct buffer *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Append `text` as a JSON string with its quotes.  Bytes that are not UTF-8
- * become U+FFFD. */
+ * become U+FFFD; control characters are escaped. */
 void buffer_add_json_string(struct buffer *buf, const char *text);
 
 /* Append `text` as a TSV field: \t, \n, \r and \\ stand for the four
  * characters that would break a line. */
 void buffer_add_tsv(struct buffer *buf, const char *text);
+
+/* Append `text` as it may go to a terminal: control characters, changes of
+ * direction and bytes that are not UTF-8 are written \x1b, \u202e, \xff. */
+void buffer_add_clean(struct buffer *buf, const char *text);
 
 /* Append a float32 in the fewest digits that read back as the same float32
  * (at most 9), locale-independent.  Infinities and NaN print as C does; the

@@ -55,6 +55,12 @@ size_t utf8_encode(uint32_t code, char *out)
 	return 4;
 }
 
+bool utf8_is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
 bool utf8_valid(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length;) {

@@ -49,6 +49,12 @@ static void test_buffer_escapes(void **state)
 	buffer_add_json_string(&b, "a\"b\\c\n\t\x01é\xff");
 	assert_string_equal(b.data, "\"a\\\"b\\\\c\\n\\t\\u0001é\xef\xbf\xbd\"");
 	buffer_clear(&b);
+	buffer_add_json_string(&b, "\x7f\xc2\x9b\u202e\u200d");
+	assert_string_equal(b.data, "\"\\u007f\\u009b\\u202e\u200d\"");
+	buffer_clear(&b);
+	buffer_add_clean(&b, "a\\é日\u200d\x1b[31m\n\x7f\xc2\x9b\u202e\u2069\ufeff\xff\xc3");
+	assert_string_equal(b.data, "a\\é日\u200d\\x1b[31m\\x0a\\x7f\\x9b\\u202e\\u2069\\ufeff\\xff\\xc3");
+	buffer_clear(&b);
 	buffer_add_tsv(&b, "a\tb\nc\rd\\e é");
 	assert_string_equal(b.data, "a\\tb\\nc\\rd\\\\e é");
 	buffer_release(&b);
