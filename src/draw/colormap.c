@@ -6,7 +6,8 @@
 /* Colours at even steps from one end to the other, as 0xRRGGBB; those between
  * are interpolated.
  *
- * ink is ours: lightness falls linearly in OKLab from white to blue-black.
+ * ink is ours: lightness falls linearly in OKLab from white to blue-black, and
+ * chroma peaks in the middle, so that small weights stay pale.
  * greys does the same without hue.  viridis, magma, inferno and plasma are by
  * Stefan van der Walt, Nathaniel Smith and Eric Firing (CC0); cividis is by
  * Jamie Nunez, Christopher Anderton and Ryan Renslow (PLOS ONE, 2018).  Each is
@@ -14,8 +15,8 @@
  * between stays within 2/255 of them. */
 /* clang-format off */
 static const unsigned int ink_anchors[] = {
-	0xffffff, 0xddf2ff, 0xbbe4ff, 0x99d6ff, 0x79c6fd, 0x60b5f6, 0x4ba4eb, 0x3b93de, 0x3182ce,
-	0x2b72bb, 0x2962a6, 0x27538f, 0x254576, 0x23385d, 0x1f2b44, 0x151e36, 0x0a122a,
+	0xffffff, 0xe9eff4, 0xcfe0ee, 0xb4d1e9, 0x9ac1e5, 0x80b2e0, 0x68a2da, 0x5291d2, 0x3d81c8,
+	0x2c70bc, 0x1e60ad, 0x14509b, 0x0d4188, 0x0b3472, 0x0c2759, 0x0c1c3e, 0x0b1222,
 };
 
 static const unsigned int greys_anchors[] = {

@@ -92,6 +92,45 @@ static void test_monotonic(void **state)
 	assert_true(colour_contrast(table[255], white) > 15.0);
 }
 
+static double linear(unsigned char channel)
+{
+	double c = channel / 255.0;
+
+	return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+/* OKLab: Ottosson 2020. */
+static void oklab(struct rgb c, double lab[3])
+{
+	double r = linear(c.r), g = linear(c.g), b = linear(c.b);
+	double l = cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+	double m = cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+	double s = cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+
+	lab[0] = 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s;
+	lab[1] = 1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s;
+	lab[2] = 0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s;
+}
+
+/* The default falls evenly, and is paler below the middle than in it. */
+static void test_ink(void **state)
+{
+	struct rgb table[256];
+	double first[3], last[3], lab[3], middle;
+
+	(void)state;
+	colormap_fill(NULL, table, 256);
+	oklab(table[0], first);
+	oklab(table[255], last);
+	oklab(table[140], lab);
+	middle = hypot(lab[1], lab[2]);
+	for (size_t i = 0; i < 256; i++) {
+		oklab(table[i], lab);
+		assert_true(fabs(lab[0] - (first[0] + (last[0] - first[0]) * (double)i / 255.0)) < 0.006);
+		assert_true(i > 80 || hypot(lab[1], lab[2]) < 0.7 * middle);
+	}
+}
+
 static void test_entries(void **state)
 {
 	(void)state;
@@ -124,8 +163,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_published), cmocka_unit_test(test_names),
-	    cmocka_unit_test(test_monotonic), cmocka_unit_test(test_entries),
-	    cmocka_unit_test(test_contrast),
+	    cmocka_unit_test(test_monotonic), cmocka_unit_test(test_ink),
+	    cmocka_unit_test(test_entries),   cmocka_unit_test(test_contrast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
