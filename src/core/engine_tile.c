@@ -119,7 +119,7 @@ static void step(const struct engine *engine, struct workspace *w, const struct 
 	bool rescaled = kernels->softmax(scores, count, block->count, run->highest, run->sum, run->rescale);
 	if (!engine->want.context)
 		return;
-	if (rescaled)
+	if (rescaled && first > 0)
 		kernels->scale_columns(w->context, p->value_size, block->count, run->rescale);
 	struct gemm values = {
 	    .c = w->context,
@@ -132,7 +132,7 @@ static void step(const struct engine *engine, struct workspace *w, const struct 
 	    .rows = p->value_size,
 	    .inner = count,
 	    .cols = block->count,
-	    .accumulate = true,
+	    .accumulate = first > 0,
 	};
 	kernels->gemm(&values);
 }
@@ -150,7 +150,7 @@ static void write_weights(const struct engine *engine, const struct workspace *w
 			factor[q] = run->factor[q] *
 				    (tops[q] == run->highest[q] ? 1 : expf(tops[q] - run->highest[q]));
 		engine->kernels->unpack(rows + first, keys, w->scores + first * TILE, block->count, count,
-					factor);
+					factor, block->weights_place != NULL);
 	}
 	for (size_t q = 0; q < block->count && most < keys; q++)
 		memset(rows + q * keys + most, 0, (keys - most) * sizeof *rows);
@@ -182,7 +182,7 @@ bool engine_tile(const struct engine *engine, struct workspace *w, struct row_bl
 	}
 	find_hiding(engine, w, block, &h);
 	kernels->pack(w->queries, q, engine->q.token_stride, block->count, p->head_size, (float)p->scale);
-	if (engine->want.context)
+	if (engine->want.context && h.most == 0) /* else the first step sets it */
 		memset(w->context, 0, p->value_size * TILE * sizeof *w->context);
 	for (size_t first = 0; first < h.most; first += KEY_BLOCK) {
 		size_t count = h.most - first < KEY_BLOCK ? h.most - first : KEY_BLOCK;
@@ -211,7 +211,7 @@ bool engine_tile(const struct engine *engine, struct workspace *w, struct row_bl
 			block->context_stride = p->value_size;
 		}
 		kernels->unpack(block->context_place, block->context_stride, w->context, block->count,
-				p->value_size, run.factor);
+				p->value_size, run.factor, false);
 		block->context = block->context_place;
 	}
 	return true;

@@ -15,6 +15,14 @@
 	INLINE vec where_less(vec x, vec y, vec a, vec b)                                                    \
 	{                                                                                                    \
 		return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, y, _CMP_LT_OQ));                              \
+	}                                                                                                    \
+	INLINE void store_past_cache(float *at, vec v)                                                       \
+	{                                                                                                    \
+		_mm256_stream_ps(at, v);                                                                     \
+	}                                                                                                    \
+	INLINE void settle_stores(void)                                                                      \
+	{                                                                                                    \
+		_mm_sfence();                                                                                \
 	}
 
 #include "kernels/sets.h"

@@ -15,6 +15,14 @@
 	INLINE vec where_less(vec x, vec y, vec a, vec b)                                                    \
 	{                                                                                                    \
 		return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), b, a);                     \
+	}                                                                                                    \
+	INLINE void store_past_cache(float *at, vec v)                                                       \
+	{                                                                                                    \
+		_mm512_stream_ps(at, v);                                                                     \
+	}                                                                                                    \
+	INLINE void settle_stores(void)                                                                      \
+	{                                                                                                    \
+		_mm_sfence();                                                                                \
 	}
 
 #include "kernels/sets.h"

@@ -52,6 +52,7 @@ struct kernels {
 	 * FlashAttention): given highest and sum of the keys before, turn scores (keys,
 	 * TILE) into exp(score - highest), bring highest (TILE) and sum (TILE) up to
 	 * date, and set rescale (TILE) to what multiplies everything summed before.
+	 * `highest` follows the true maximum only when that rises by more than 8.
 	 * Scores of -inf become exactly 0; highest is -inf while all were.  Returns
 	 * whether any rescale differs from 1. */
 	bool (*softmax)(float *scores, size_t keys, size_t cols, float *highest, float *sum, float *rescale);
@@ -68,9 +69,10 @@ struct kernels {
 		     float scale);
 
 	/* rows (cols, inner; row_stride) = the transpose of tile (inner, TILE), column q
-	 * times factor[q]. */
+	 * times factor[q].  With `past_cache` the rows are not read soon, and may be written
+	 * so that they push nothing else out of the cache. */
 	void (*unpack)(float *rows, size_t row_stride, const float *tile, size_t cols, size_t inner,
-		       const float *factor);
+		       const float *factor, bool past_cache);
 };
 
 /* The best set that this processor and operating system support, capped by the

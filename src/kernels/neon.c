@@ -15,6 +15,14 @@
 	INLINE vec where_less(vec x, vec y, vec a, vec b)                                                    \
 	{                                                                                                    \
 		return vbslq_f32(vcltq_f32(x, y), a, b);                                                     \
+	}                                                                                                    \
+	INLINE void store_past_cache(float *at, vec v)                                                       \
+	{                                                                                                    \
+		store(at, v);                                                                                \
+	}                                                                                                    \
+	INLINE void settle_stores(void)                                                                      \
+	{                                                                                                    \
+		(void)0;                                                                                     \
 	}
 
 #include "kernels/sets.h"

@@ -34,11 +34,19 @@ INLINE vec spread(float x)
 	return x - (vec){0};
 }
 
-/* highest_of(a, b) and where_less(x, y, a, b), which is a where x < y and else b,
- * have no operator in C, so each set brings its own. */
+/* What has no operator in C, so that each set brings its own: highest_of(a, b);
+ * where_less(x, y, a, b), which is a where x < y and else b; store_past_cache, to an
+ * aligned place that is not read soon; settle_stores, after which other threads see
+ * those. */
 INLINE vec highest_of(vec a, vec b);
 INLINE vec where_less(vec x, vec y, vec a, vec b);
+INLINE void store_past_cache(float *at, vec v);
+INLINE void settle_stores(void);
 SET_OPERATIONS
+
+enum {
+	TALL_TILE = 2 * ROW_TILE
+};
 
 /* --- matrix product ------------------------------------------------------- */
 
@@ -47,7 +55,7 @@ SET_OPERATIONS
 INLINE void register_tile(const struct gemm *g, float *c, const float *a, const float *b, size_t inner,
 			  bool accumulate, const int mr, const int nv)
 {
-	vec sum[ROW_TILE][COL_TILE];
+	vec sum[TALL_TILE][COL_TILE];
 	for (int r = 0; r < mr; r++)
 		for (int v = 0; v < nv; v++)
 			sum[r][v] = (vec){0};
@@ -100,7 +108,13 @@ INLINE void column_block(const struct gemm *g, size_t col, size_t first, size_t 
 {
 	bool accumulate = g->accumulate || first > 0;
 	const float *b = g->b + first * g->b_stride + col;
-	for (size_t r = 0; r < g->rows; r += ROW_TILE) {
+	size_t r = 0;
+	/* One vector of columns leaves registers for twice the rows, and needs them: the
+	 * sums of ROW_TILE rows would wait for each other. */
+	for (; nv == 1 && r + TALL_TILE <= g->rows; r += TALL_TILE)
+		register_tile(g, g->c + r * g->c_stride + col, g->a + r * g->a_row + first * g->a_col, b,
+			      inner, accumulate, TALL_TILE, 1);
+	for (; r < g->rows; r += ROW_TILE) {
 		size_t rows = g->rows - r < ROW_TILE ? g->rows - r : ROW_TILE;
 		tile_rows(g, g->c + r * g->c_stride + col, g->a + r * g->a_row + first * g->a_col, b, inner,
 			  accumulate, rows, nv);
@@ -152,7 +166,7 @@ static void spin(size_t rounds, float *out)
 
 /* --- exponentials --------------------------------------------------------- */
 
-/* e^x for x <= 0, within 2e-7 of its value; exactly 0 below -87.3, where float32
+/* e^x for x up to 88, within 2e-7 of its value; exactly 0 below -87.3, where float32
  * has no normal numbers left, and for -inf; exactly 1 for 0.
  *
  * x = n ln 2 + r with |r| <= ln(2) / 2, and e^r by a polynomial that is minimax for
@@ -187,6 +201,9 @@ INLINE bool softmax_columns(float *scores, size_t keys, float *highest, float *s
 		for (int v = 0; v < nv; v++)
 			top[v] = highest_of(load(scores + j * TILE + (size_t)v * LANES), top[v]);
 	for (int v = 0; v < nv; v++) {
+		/* Rescaling what was summed before is worth its time only when the highest
+		 * score rises by much: e^8 is far from where float32 ends. */
+		top[v] = where_less(before[v] + 8.0f, top[v], top[v], before[v]);
 		store(highest + v * LANES, top[v]);
 		/* -inf - -inf would be NaN. */
 		top[v] = where_less(top[v], spread(-FLT_MAX), (vec){0}, top[v]);
@@ -294,10 +311,10 @@ static void pack(float *tile, const float *rows, size_t row_stride, size_t cols,
 		size_t count = cols - q < LANES ? cols - q : LANES;
 		const float *from = rows + q * row_stride;
 		size_t i = 0;
-		for (; count == LANES && i + LANES <= inner; i += LANES) {
+		for (; i + LANES <= inner; i += LANES) {
 			vec m[LANES];
 			for (size_t r = 0; r < LANES; r++)
-				m[r] = load(from + r * row_stride + i) * scale;
+				m[r] = r < count ? load(from + r * row_stride + i) * scale : (vec){0};
 			transpose(m);
 			for (size_t r = 0; r < LANES; r++)
 				store(tile + (i + r) * TILE + q, m[r]);
@@ -312,8 +329,10 @@ static void pack(float *tile, const float *rows, size_t row_stride, size_t cols,
 }
 
 static void unpack(float *rows, size_t row_stride, const float *tile, size_t cols, size_t inner,
-		   const float *factor)
+		   const float *factor, bool past_cache)
 {
+	/* Whole lines only, or the memory would be read for the rest of them. */
+	past_cache &= LANES == 16 && (uintptr_t)rows % 64 == 0 && row_stride % 16 == 0;
 	for (size_t q = 0; q < cols; q += LANES) {
 		size_t count = cols - q < LANES ? cols - q : LANES;
 		float *to = rows + q * row_stride;
@@ -324,13 +343,19 @@ static void unpack(float *rows, size_t row_stride, const float *tile, size_t col
 			for (size_t r = 0; r < LANES; r++)
 				m[r] = load(tile + (i + r) * TILE + q) * f;
 			transpose(m);
-			for (size_t r = 0; r < count; r++)
-				store(to + r * row_stride + i, m[r]);
+			for (size_t r = 0; r < count; r++) {
+				if (past_cache)
+					store_past_cache(to + r * row_stride + i, m[r]);
+				else
+					store(to + r * row_stride + i, m[r]);
+			}
 		}
 		for (; i < inner; i++)
 			for (size_t r = 0; r < count; r++)
 				to[r * row_stride + i] = tile[i * TILE + q + r] * factor[q + r];
 	}
+	if (past_cache)
+		settle_stores();
 }
 
 const struct kernels KERNELS_NAME = {
