@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "io/output.h"
+#include "util/memory.h"
 
 const struct command *const commands[] = {
     &command_run, &command_heatmap, &command_inspect, &command_bench, &command_help, NULL,
@@ -76,6 +77,7 @@ int main(int argc, char **argv)
 {
 	static const struct command program = {.name = "attn", .title = "attn"};
 	struct attn_error err = {ATTN_OK, ""};
+	memory_keep();
 	open_standard_streams();
 	handle_signals();
 	const struct command *command = &command_help;

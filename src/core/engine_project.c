@@ -8,11 +8,12 @@
 #include "kernels/reference.h"
 #include "util/checked.h"
 #include "util/memory.h"
+#include "util/minmax.h"
 #include "util/threads.h"
 
 enum {
-	ROW_CHUNK = 192
-}; /* rows of a task: enough to make packing a panel of W cheap */
+	ROW_CHUNK = 512, /* rows of a task at most: each task reads its columns of W once */
+};
 
 struct projection {
 	const struct kernels *kernels; /* NULL: the reference */
@@ -20,78 +21,109 @@ struct projection {
 	const struct matrix *w;
 	const float *bias;
 	const struct heads_place *out;
-	size_t chunks, panels;  /* of rows, of TILE columns */
+	size_t panels;             /* of TILE columns */
+	size_t chunks, chunk_rows; /* of rows */
 	float **scratch;        /* one a worker: a panel of W, then a tile of results */
 	double **sums;          /* the reference's, (TILE) a worker */
 	atomic_size_t overflow; /* 1 + batch * rows + row of a number beyond float32; 0: none */
 };
 
-static size_t smaller(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+/* Where a task works: columns [col, col + cols) of rows [row, row + rows). */
+struct part {
+	size_t batch, row, rows, col, cols;
+};
 
-/* Store one row of a panel, columns [col, col + cols), plus the bias, into the
- * heads that the columns belong to.  False: not finite. */
-static bool place_row(const struct projection *p, const float *row, size_t batch, size_t token, size_t col,
-		      size_t cols)
+/* Store a row's columns into the heads that they belong to. */
+static void place_row(const struct projection *p, const struct part *part, size_t r, const float *row)
 {
 	const struct heads_place *out = p->out;
-	bool finite = true;
-	for (size_t c = 0; c < cols;) {
-		size_t head = (col + c) / out->size, within = (col + c) % out->size;
-		size_t count = smaller(cols - c, out->size - within);
-		float *to = out->data + batch * out->batch_stride + head * out->head_stride +
-			    (out->first_token + token) * out->size + within;
-		for (size_t i = 0; i < count; i++) {
-			to[i] = p->bias ? row[c + i] + p->bias[col + c + i] : row[c + i];
-			finite &= isfinite(to[i]) != 0;
-		}
+	for (size_t c = 0; c < part->cols;) {
+		size_t head = (part->col + c) / out->size, within = (part->col + c) % out->size;
+		size_t count = size_min(part->cols - c, out->size - within);
+		memcpy(out->data + part->batch * out->batch_stride + head * out->head_stride +
+			   (out->first_token + part->row + r) * out->size + within,
+		       row + c, count * sizeof *row);
 		c += count;
 	}
-	return finite;
 }
 
-/* Copy columns [col, col + cols) of W into a panel (rows, TILE). */
-static void pack_panel(const struct matrix *w, size_t col, size_t cols, float *panel)
+/* Copy rows [first, first + count) of the part's columns of W into a panel (count, TILE). */
+static void pack_panel(const struct matrix *w, const struct part *part, size_t first, size_t count,
+		       float *panel)
 {
-	for (size_t r = 0; r < w->rows; r++) {
-		memcpy(panel + r * TILE, w->data + r * w->stride + col, cols * sizeof *panel);
-		memset(panel + r * TILE + cols, 0, (TILE - cols) * sizeof *panel);
+	for (size_t r = 0; r < count; r++) {
+		memcpy(panel + r * TILE, w->data + (first + r) * w->stride + part->col,
+		       part->cols * sizeof *panel);
+		memset(panel + r * TILE + part->cols, 0, (TILE - part->cols) * sizeof *panel);
 	}
+}
+
+/* result (rows, TILE) = x W + b, by blocks of W's rows. */
+static void project_part(const struct projection *p, const struct part *part, const float *x, float *panel,
+			 float *result)
+{
+	size_t inner = p->w->rows;
+	for (size_t r = 0; r < part->rows; r++) {
+		memset(result + r * TILE, 0, TILE * sizeof *result);
+		if (p->bias)
+			memcpy(result + r * TILE, p->bias + part->col, part->cols * sizeof *result);
+	}
+	for (size_t first = 0; first < inner; first += GEMM_BLOCK) {
+		size_t count = size_min(inner - first, GEMM_BLOCK);
+		pack_panel(p->w, part, first, count, panel);
+		struct gemm product = {
+		    .c = result,
+		    .c_stride = TILE,
+		    .a = x + first,
+		    .a_row = p->x->cols,
+		    .a_col = 1,
+		    .b = panel,
+		    .b_stride = TILE,
+		    .rows = part->rows,
+		    .inner = count,
+		    .cols = part->cols,
+		    .accumulate = true,
+		};
+		p->kernels->gemm(&product);
+	}
+}
+
+/* The first row with a number that is not finite, or `rows`. */
+static size_t find_overflow(const struct part *part, const float *result)
+{
+	for (size_t r = 0; r < part->rows; r++)
+		for (size_t c = 0; c < part->cols; c++)
+			if (!isfinite(result[r * TILE + c]))
+				return r;
+	return part->rows;
 }
 
 static void project_task(void *context, size_t task, size_t worker)
 {
 	struct projection *p = context;
-	size_t panel = task % p->panels, chunk = task / p->panels % p->chunks,
-	       batch = task / p->panels / p->chunks;
-	size_t col = panel * TILE, cols = smaller(p->w->cols - col, TILE);
-	size_t row = chunk * ROW_CHUNK, rows = smaller(p->x->rows - row, ROW_CHUNK);
-	const float *x = p->x->data + batch * p->x->batch_stride + row * p->x->cols;
-	float *weights = p->scratch[worker], *result = weights + p->w->rows * TILE;
-	if (p->kernels) {
-		pack_panel(p->w, col, cols, weights);
-		struct gemm product = {
-		    .c = result,
-		    .c_stride = TILE,
-		    .a = x,
-		    .a_row = p->x->cols,
-		    .a_col = 1,
-		    .b = weights,
-		    .b_stride = TILE,
-		    .rows = rows,
-		    .inner = p->w->rows,
-		    .cols = cols,
-		};
-		p->kernels->gemm(&product);
-	} else {
-		reference_matmul(result, TILE, x, p->x->cols, p->w->data + col, p->w->stride, NULL, rows,
-				 p->w->rows, cols, p->sums[worker]);
+	size_t panel = task % p->panels, chunk = task / p->panels % p->chunks;
+	struct part part = {
+	    .batch = task / p->panels / p->chunks,
+	    .row = chunk * p->chunk_rows,
+	    .rows = size_min(p->x->rows - chunk * p->chunk_rows, p->chunk_rows),
+	    .col = panel * TILE,
+	    .cols = size_min(p->w->cols - panel * TILE, TILE),
+	};
+	const float *x = p->x->data + part.batch * p->x->batch_stride + part.row * p->x->cols;
+	float *weights = p->scratch[worker], *result = weights + GEMM_BLOCK * TILE;
+	if (p->kernels)
+		project_part(p, &part, x, weights, result);
+	else
+		reference_matmul(result, TILE, x, p->x->cols, p->w->data + part.col, p->w->stride,
+				 p->bias ? p->bias + part.col : NULL, part.rows, p->w->rows, part.cols,
+				 p->sums[worker]);
+	if (!p->kernels || !p->kernels->all_finite(result, part.rows, part.cols)) {
+		size_t row = find_overflow(&part, result);
+		if (row < part.rows)
+			atomic_store(&p->overflow, 1 + part.batch * p->x->rows + part.row + row);
 	}
-	for (size_t r = 0; r < rows; r++)
-		if (!place_row(p, result + r * TILE, batch, row + r, col, cols))
-			atomic_store(&p->overflow, 1 + batch * p->x->rows + row + r);
+	for (size_t r = 0; r < part.rows; r++)
+		place_row(p, &part, r, result + r * TILE);
 }
 
 static void release(struct projection *p, size_t workers)
@@ -111,12 +143,20 @@ static bool allocate(struct projection *p, size_t workers)
 	if (!p->scratch || !p->sums)
 		return false;
 	for (size_t i = 0; i < workers; i++) {
-		p->scratch[i] = floats_alloc4(p->w->rows + ROW_CHUNK, TILE, 1, 1);
+		p->scratch[i] = floats_alloc4(GEMM_BLOCK + p->chunk_rows, TILE, 1, 1);
 		p->sums[i] = array_alloc(TILE, sizeof **p->sums);
 		if (!p->scratch[i] || !p->sums[i])
 			return false;
 	}
 	return true;
+}
+
+/* Rows of a task: all, unless that leaves threads without work. */
+static size_t chunk_rows(size_t rows, size_t panels, size_t workers)
+{
+	size_t chunks = panels < 4 * workers ? (4 * workers + panels - 1) / panels : 1;
+	size_t count = (rows + chunks - 1) / chunks;
+	return count < ROW_CHUNK ? count : ROW_CHUNK;
 }
 
 enum attn_status engine_project(const struct kernels *kernels, const struct sequence *x, size_t batch,
@@ -126,8 +166,9 @@ enum attn_status engine_project(const struct kernels *kernels, const struct sequ
 	struct projection p = {.kernels = kernels, .x = x, .w = w, .bias = bias, .out = out};
 	size_t workers = threads_count();
 	enum attn_status status = ATTN_OK;
-	p.chunks = (x->rows + ROW_CHUNK - 1) / ROW_CHUNK;
 	p.panels = (w->cols + TILE - 1) / TILE;
+	p.chunk_rows = chunk_rows(x->rows, batch * p.panels, workers);
+	p.chunks = (x->rows + p.chunk_rows - 1) / p.chunk_rows;
 	if (allocate(&p, workers))
 		parallel_for(batch * p.chunks * p.panels, project_task, &p);
 	else

@@ -156,17 +156,6 @@ static void write_weights(const struct engine *engine, const struct workspace *w
 		memset(rows + q * keys + most, 0, (keys - most) * sizeof *rows);
 }
 
-/* Whether the sums of a tile, (value_size, TILE) and not yet divided, are within
- * float32.  Values near its end add up to more, though their mean is within. */
-static bool sums_are_finite(const struct workspace *w, size_t value_size, size_t queries)
-{
-	for (size_t c = 0; c < value_size; c++)
-		for (size_t q = 0; q < queries; q++)
-			if (!isfinite(w->context[c * TILE + q]))
-				return false;
-	return true;
-}
-
 bool engine_tile(const struct engine *engine, struct workspace *w, struct row_block *block)
 {
 	const struct problem *p = engine->problem;
@@ -197,8 +186,8 @@ bool engine_tile(const struct engine *engine, struct workspace *w, struct row_bl
 		block->masked += run.sum[i] == 0;
 		run.factor[i] = run.sum[i] > 0 ? 1 / run.sum[i] : 0;
 	}
-	if (engine->want.context && !sums_are_finite(w, p->value_size, block->count))
-		return false;
+	if (engine->want.context && !kernels->all_finite(w->context, p->value_size, block->count))
+		return false; /* sums of values near the end of float32 */
 	if (weights) {
 		float *rows = block->weights_place ? block->weights_place : w->out_weights;
 		write_weights(engine, w, block, &run, h.most, rows);

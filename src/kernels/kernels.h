@@ -60,6 +60,10 @@ struct kernels {
 	/* rows (rows, TILE) *= factor (TILE), column by column. */
 	void (*scale_columns)(float *rows, size_t count, size_t cols, const float *factor);
 
+	/* Whether rows (count, TILE) hold finite numbers only, in the used columns up to
+	 * the next multiple of lanes. */
+	bool (*all_finite)(const float *rows, size_t count, size_t cols);
+
 	/* scores: s becomes cap * tanh(s / cap). */
 	void (*softcap)(float *scores, size_t keys, size_t cols, float cap);
 

@@ -256,6 +256,21 @@ static void scale_columns(float *rows, size_t count, size_t cols, const float *f
 	}
 }
 
+/* x - x is 0 for what is finite and NaN for what is not. */
+static bool all_finite(const float *rows, size_t count, size_t cols)
+{
+	vec sum = {0};
+	for (size_t r = 0; r < count; r++)
+		for (size_t c = 0; c < cols; c += LANES) {
+			vec x = load(rows + r * TILE + c);
+			sum += x - x;
+		}
+	bool all = true;
+	for (int i = 0; i < LANES; i++)
+		all &= sum[i] == 0;
+	return all;
+}
+
 /* tanh x = (1 - e) / (1 + e) with e = exp(-2 |x|), and the sign of x. */
 static void softcap(float *scores, size_t keys, size_t cols, float cap)
 {
@@ -366,6 +381,7 @@ const struct kernels KERNELS_NAME = {
     .spin_operations = (size_t)2 * ROW_TILE * COL_TILE * LANES,
     .softmax = softmax,
     .scale_columns = scale_columns,
+    .all_finite = all_finite,
     .softcap = softcap,
     .pack = pack,
     .unpack = unpack,

@@ -1,5 +1,6 @@
 #include "util/memory.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -26,4 +27,10 @@ float *floats_alloc4(size_t a, size_t b, size_t c, size_t d)
 	if (!size_mul(a, b, &count) || !size_mul(count, c, &count) || !size_mul(count, d, &count))
 		return NULL;
 	return floats_alloc(count);
+}
+
+void memory_keep(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 512 << 20);
 }

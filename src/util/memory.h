@@ -12,4 +12,8 @@ float *floats_alloc(size_t count);
 /* The same for a product of up to four sizes. */
 float *floats_alloc4(size_t a, size_t b, size_t c, size_t d);
 
+/* Have freed memory kept for the next request rather than given back, which costs
+ * its pages again: for the start of a program. */
+void memory_keep(void);
+
 #endif

@@ -134,6 +134,7 @@ int main(int argc, char **argv)
 	struct attn_error err;
 	struct bundle b;
 	bundle_init(&b);
+	memory_keep();
 	if (getenv("THREADS"))
 		threads_set(strtoul(getenv("THREADS"), NULL, 10));
 	if (job.projected) {
