@@ -97,7 +97,7 @@ static const char all_names[] = "ink, greys, viridis, magma, cividis, inferno, p
 
 size_t colormap_count(void)
 {
-	return sizeof colormaps / sizeof colormaps[0];
+	return sizeof colormaps / sizeof *colormaps;
 }
 
 const struct colormap *colormap_default(void)
@@ -131,7 +131,6 @@ const char *colormap_names(void)
 static unsigned char mix(unsigned int from, unsigned int to, int shift, double share)
 {
 	double a = (double)(from >> shift & 0xff), b = (double)(to >> shift & 0xff);
-
 	return (unsigned char)(a + (b - a) * share + 0.5);
 }
 
@@ -142,7 +141,6 @@ void colormap_fill(const struct colormap *map, struct rgb *table, size_t entries
 	for (size_t i = 0; i < entries; i++) {
 		double at = (double)i * (double)(map->count - 1) / (double)(entries - 1);
 		size_t k = (size_t)at;
-
 		if (k > map->count - 2)
 			k = map->count - 2;
 		table[i].r = mix(map->anchors[k], map->anchors[k + 1], 16, at - (double)k);
@@ -153,7 +151,7 @@ void colormap_fill(const struct colormap *map, struct rgb *table, size_t entries
 
 size_t colormap_entry(double share, size_t entries)
 {
-	if (!(share > 0.0)) /* NaN too */
+	if (!(share > 0)) /* NaN too */
 		return 0;
 	if (share >= 1.0)
 		return entries - 1;
@@ -173,7 +171,6 @@ struct rgb colour_masked_line(void)
 static double linear(unsigned char channel)
 {
 	double c = channel / 255.0;
-
 	return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
 }
 
@@ -185,13 +182,11 @@ static double luminance(struct rgb c)
 double colour_contrast(struct rgb a, struct rgb b)
 {
 	double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
-
 	return x > y ? x / y : y / x;
 }
 
 struct rgb colour_text_on(struct rgb background)
 {
 	const struct rgb black = {0, 0, 0}, white = {255, 255, 255};
-
 	return colour_contrast(background, black) >= colour_contrast(background, white) ? black : white;
 }

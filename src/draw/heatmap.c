@@ -1,5 +1,6 @@
 #include "draw/heatmap.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,10 @@ struct heatmap_painter {
 
 enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err)
 {
-	enum attn_status status;
-
 	*painter = calloc(1, sizeof **painter);
 	if (!*painter)
 		return attn_fail_memory(err);
-	status = text_engine_new(&(*painter)->text, err);
+	enum attn_status status = text_engine_new(&(*painter)->text, err);
 	if (status != ATTN_OK) {
 		free(*painter);
 		*painter = NULL;
@@ -52,12 +51,12 @@ const char *heatmap_missing_glyphs(const struct heatmap_painter *painter)
 
 static double scale_of(const struct heatmap_options *options)
 {
-	return (options->dpi > 0.0 ? options->dpi : 96.0) / 96.0;
+	return (options->dpi > 0 ? options->dpi : 96.0) / 96.0;
 }
 
 static enum attn_status check_options(const struct heatmap_options *options, struct attn_error *err)
 {
-	if (options->dpi != 0.0 && !(options->dpi >= 24.0 && options->dpi <= 2400.0))
+	if (options->dpi != 0 && !(options->dpi >= 24.0 && options->dpi <= 2400.0))
 		return attn_fail(err, ATTN_USAGE, "--dpi %g is out of range, expected 24 to 2400",
 				 options->dpi);
 	if (options->cell > IMAGE_MAX_SIDE)
@@ -67,7 +66,7 @@ static enum attn_status check_options(const struct heatmap_options *options, str
 		return attn_fail(
 		    err, ATTN_USAGE, "--size %zu at %g dpi is too large, expected at most %d pixels",
 		    options->size, 96.0 * scale_of(options), (int)(IMAGE_MAX_SIDE / scale_of(options)));
-	if (!(options->scale_max >= 0.0) || options->scale_max > 1e30)
+	if (!(options->scale_max >= 0) || options->scale_max > 1e30)
 		return attn_fail(err, ATTN_USAGE,
 				 "the top of the colour scale is %g, expected a number above 0",
 				 options->scale_max);
@@ -80,8 +79,8 @@ static size_t side_limit(const struct heatmap_options *options, size_t panels, s
 {
 	double scale = scale_of(options);
 	double cell = options->cell ? (double)options->cell : 1.0;
-	double pixels, size = (double)options->size * scale;
-
+	double size = (double)options->size * scale;
+	double pixels;
 	if (options->size) {
 		pixels = size - RESERVED * scale;
 		pixels = pixels > 0.4 * size ? pixels : 0.4 * size;
@@ -90,7 +89,7 @@ static size_t side_limit(const struct heatmap_options *options, size_t panels, s
 		return pixels > 1.0 ? (size_t)pixels : 1;
 	}
 	if (options->cell)
-		return (size_t)-1; /* as large as it gets: see check_cell */
+		return SIZE_MAX; /* as large as it gets: see check_cell */
 	if (panels == 1)
 		return SINGLE_CELLS;
 	return size_max(GRID_PIXELS / across, LEAST_PANEL);
@@ -100,11 +99,10 @@ static size_t side_limit(const struct heatmap_options *options, size_t panels, s
 static enum attn_status check_cell(size_t rows, size_t cols, size_t down, size_t across,
 				   const struct heatmap_options *options, struct attn_error *err)
 {
-	size_t longer = size_max(rows, cols), most;
-
+	size_t longer = size_max(rows, cols);
 	if (!options->cell || options->size)
 		return ATTN_OK;
-	most = IMAGE_MAX_SIDE / size_max(down, across);
+	size_t most = IMAGE_MAX_SIDE / size_max(down, across);
 	if (longer <= most / options->cell)
 		return ATTN_OK;
 	if (longer > most)
@@ -125,24 +123,21 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 				struct attn_error *err)
 {
 	size_t rows = options->transpose ? keys : queries, cols = options->transpose ? queries : keys;
-	size_t across, down, limit_rows, limit_cols;
 	enum attn_status status = check_options(options, err);
-	double side;
-
 	if (status != ATTN_OK)
 		return status;
 	/* Panels as they will be: no longer than a side of the whole figure. */
-	side = (double)size_min(size_max(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
-	across = options->panel_columns
-		     ? size_min(options->panel_columns, panels)
-		     : layout_columns(panels, (double)size_min(cols, (size_t)side) + 0.1 * side,
-				      (double)size_min(rows, (size_t)side) + 0.2 * side);
-	down = (panels + across - 1) / across;
+	double side = (double)size_min(size_max(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
+	size_t across = options->panel_columns
+			    ? size_min(options->panel_columns, panels)
+			    : layout_columns(panels, (double)size_min(cols, (size_t)side) + 0.1 * side,
+					     (double)size_min(rows, (size_t)side) + 0.2 * side);
+	size_t down = (panels + across - 1) / across;
 	status = check_cell(rows, cols, down, across, options, err);
 	if (status != ATTN_OK)
 		return status;
-	limit_rows = side_limit(options, panels, down);
-	limit_cols = side_limit(options, panels, across);
+	size_t limit_rows = side_limit(options, panels, down);
+	size_t limit_cols = side_limit(options, panels, across);
 	if (rows == cols) /* keep what is square so */
 		limit_rows = limit_cols = size_min(limit_rows, limit_cols);
 	*max_rows = options->transpose ? limit_cols : limit_rows;
@@ -154,7 +149,6 @@ static bool all_numbers(const struct string_list *list)
 {
 	for (size_t i = 0; list && i < list->count; i++) {
 		size_t length = strlen(list->items[i]);
-
 		if (length == 0 || length > 9 || strspn(list->items[i], "0123456789") != length)
 			return false;
 	}
@@ -166,15 +160,14 @@ static void survey(struct drawing *d)
 {
 	for (size_t i = 0; i < d->figure->panel_count; i++) {
 		const struct grid *g = d->figure->panels[i].grid;
-
 		d->any_masked |= g->any_masked;
 		for (size_t k = 0; k < g->rows * g->cols; k++)
 			if ((double)g->values[k] > d->highest)
 				d->highest = (double)g->values[k];
 	}
 	d->top = d->figure->options.scale_max;
-	if (d->top == 0.0)
-		d->top = d->highest > 0.0 ? d->highest : 1.0;
+	if (d->top == 0)
+		d->top = d->highest > 0 ? d->highest : 1.0;
 }
 
 /* Rows and columns of the picture for so many queries and keys a cell. */
@@ -183,7 +176,6 @@ static void set_cells(struct drawing *d, size_t query_factor, size_t key_factor)
 	const struct grid *g = d->figure->panels[0].grid;
 	size_t queries = grid_factor(g->queries, query_factor), keys = grid_factor(g->keys, key_factor);
 	bool transpose = d->figure->options.transpose;
-
 	d->rows = transpose ? keys : queries;
 	d->cols = transpose ? queries : keys;
 	d->row_factor = transpose ? key_factor : query_factor;
@@ -195,11 +187,11 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 {
 	const struct grid *g = figure->panels[0].grid;
 	bool transpose = figure->options.transpose;
-
-	memset(d, 0, sizeof *d);
-	d->figure = figure;
-	d->text = painter->text;
-	d->scale = scale_of(&figure->options);
+	*d = (struct drawing){
+	    .figure = figure,
+	    .text = painter->text,
+	    .scale = scale_of(&figure->options),
+	};
 	set_cells(d, g->row_factor, g->col_factor);
 	d->row_labels = transpose ? figure->key_labels : figure->query_labels;
 	d->col_labels = transpose ? figure->query_labels : figure->key_labels;
@@ -226,7 +218,6 @@ static bool lay_out(struct drawing *d, size_t size, int least_cell)
 	    .col_numbers = d->col_numbers,
 	    .masked = d->any_masked,
 	};
-
 	return layout_make(&request, &measure, &d->layout);
 }
 
@@ -236,9 +227,8 @@ static bool fits_size(const struct drawing *d, size_t size)
 	const struct grid *g = d->figure->panels[0].grid;
 	struct heatmap_options options = d->figure->options;
 	struct drawing trial = *d;
-	size_t max_rows, max_cols;
-
 	options.size = size;
+	size_t max_rows, max_cols;
 	if (heatmap_limits(g->queries, g->keys, d->figure->panel_count, &options, &max_rows, &max_cols,
 			   NULL) != ATTN_OK)
 		return false;
@@ -254,7 +244,6 @@ static enum attn_status fail_size(const struct drawing *d, struct attn_error *er
 	size_t most = (size_t)(IMAGE_MAX_SIDE / d->scale), low = options->size, high = low;
 	const char *cell = options->cell ? ", or a smaller --cell" : "";
 	char panels[40] = "", advice[80] = "draw fewer heads at a time";
-
 	while (high < most) {
 		high = size_min(high + high / 8 + 1, most);
 		if (fits_size(d, high))
@@ -263,7 +252,6 @@ static enum attn_status fail_size(const struct drawing *d, struct attn_error *er
 	}
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-
 		if (fits_size(d, middle))
 			high = middle;
 		else
@@ -282,7 +270,6 @@ static enum attn_status place(struct drawing *d, struct attn_error *err)
 	const struct heatmap_options *options = &d->figure->options;
 	size_t cells = d->rows * d->cols * d->figure->panel_count;
 	int least_cell = 0;
-
 	if (options->numbers == HEATMAP_NUMBERS_ON) {
 		if (cells > MOST_NUMBERS)
 			return attn_fail(err, ATTN_USAGE, "numbers in %zu cells do not fit into a picture",
@@ -309,7 +296,6 @@ static enum attn_status check_extent(const struct drawing *d, double width, doub
 				     struct attn_error *err)
 {
 	const struct heatmap_options *options = &d->figure->options;
-
 	if (width <= IMAGE_MAX_SIDE && height <= IMAGE_MAX_SIDE && width * height * 3 <= IMAGE_MAX_BYTES)
 		return ATTN_OK;
 	return attn_fail(err, ATTN_USAGE,
@@ -323,19 +309,16 @@ static enum attn_status check_extent(const struct drawing *d, double width, doub
 enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
 			      struct image *out, struct attn_error *err)
 {
-	enum attn_status status;
-	struct drawing d;
-	double across, cell;
-
-	memset(out, 0, sizeof *out);
-	status = check_options(&figure->options, err);
+	*out = (struct image){0};
+	enum attn_status status = check_options(&figure->options, err);
 	if (status != ATTN_OK)
 		return status;
 	text_engine_trim(painter->text);
+	struct drawing d;
 	drawing_init(&d, painter, figure);
 	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
-	across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
-	cell = figure->options.cell ? (double)figure->options.cell : 1.0;
+	double across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
+	double cell = figure->options.cell ? (double)figure->options.cell : 1.0;
 	status = check_extent(&d, (double)d.cols * cell * across, (double)d.rows * cell, err);
 	if (status == ATTN_OK)
 		status = place(&d, err);

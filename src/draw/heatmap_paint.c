@@ -17,7 +17,6 @@ float panel_value(const struct drawing *d, const struct grid *g, size_t row, siz
 bool panel_masked(const struct drawing *d, const struct grid *g, size_t row, size_t col)
 {
 	size_t at = d->figure->options.transpose ? col * g->cols + row : row * g->cols + col;
-
 	return g->masked[at] != 0;
 }
 
@@ -37,7 +36,6 @@ static void set_pixel(unsigned char *pixel, struct rgb colour)
 static void fill_rect(struct image *image, struct rect r, struct rgb colour)
 {
 	int right = r.x + r.width, bottom = r.y + r.height;
-
 	right = right < (int)image->width ? right : (int)image->width;
 	bottom = bottom < (int)image->height ? bottom : (int)image->height;
 	for (int y = r.y < 0 ? 0 : r.y; y < bottom; y++)
@@ -58,7 +56,6 @@ static void frame_rect(struct image *image, struct rect r, int line)
 static void paint_masked(struct image *image, struct rect r, int line)
 {
 	int period = 6 * line;
-
 	fill_rect(image, r, colour_masked());
 	for (int y = r.y; y < r.y + r.height; y++) {
 		/* The first line at or before r.x, then one a period. */
@@ -88,10 +85,8 @@ static void paint_cell_row(const struct cell_painter *p, const struct grid *g, s
 	int cell = d->layout.cell;
 	size_t bytes = d->cols * (size_t)cell * 3;
 	unsigned char *first = pixel_at(p->image, x0, y0), *out = first;
-
 	for (size_t col = 0; col < d->cols; col++) {
 		struct rgb colour = cell_colour(p, panel_value(d, g, row, col));
-
 		for (int i = 0; i < cell; i++, out += 3)
 			set_pixel(out, colour);
 	}
@@ -99,7 +94,6 @@ static void paint_cell_row(const struct cell_painter *p, const struct grid *g, s
 		memcpy(first + (size_t)i * p->image->width * 3, first, bytes);
 	for (size_t col = 0; g->any_masked && col < d->cols; col++) {
 		size_t end = col;
-
 		while (end < d->cols && panel_masked(d, g, row, end))
 			end++;
 		if (end == col)
@@ -114,7 +108,6 @@ static void paint_grid_lines(const struct cell_painter *p, int x0, int y0)
 {
 	const struct layout *l = &p->d->layout;
 	int width = p->line_width;
-
 	if (width == 0)
 		return;
 	for (size_t col = 1; col < p->d->cols; col++)
@@ -131,19 +124,16 @@ static void paint_numbers(const struct cell_painter *p, const struct grid *g, in
 	const struct drawing *d = p->d;
 	struct text_style style = plain_style(d->number_size, 0);
 	int cell = d->layout.cell;
-
 	if (d->number_size == 0)
 		return;
 	for (size_t row = 0; row < d->rows; row++) {
 		for (size_t col = 0; col < d->cols; col++) {
 			float value = panel_value(d, g, row, col);
-			char text[NUMBER_SIZE];
-			struct text_box box;
-
 			if (panel_masked(d, g, row, col))
 				continue;
+			char text[NUMBER_SIZE];
 			number_text(value, text);
-			box = text_measure(d->text, text, style);
+			struct text_box box = text_measure(d->text, text, style);
 			text_paint(d->text, p->image, text, style,
 				   x0 + (int)col * cell + (cell - p->line_width - box.width) / 2,
 				   y0 + (int)row * cell + (cell - p->line_width + box.above) / 2, false,
@@ -156,11 +146,9 @@ static void paint_panel_title(const struct drawing *d, struct image *image, cons
 {
 	const struct layout *l = &d->layout;
 	struct text_style style = plain_style(l->small_size, l->panel_title_limit);
-	struct text_box box;
-
 	if (d->figure->panel_count == 1 || !title || !*title)
 		return;
-	box = text_measure(d->text, title, style);
+	struct text_box box = text_measure(d->text, title, style);
 	text_paint(d->text, image, title, style, x0 + (l->panel_width - box.width) / 2,
 		   y0 - l->panel_title_above, false, ink);
 }
@@ -170,11 +158,9 @@ static void paint_row_labels(const struct drawing *d, struct image *image, int x
 	const struct layout *l = &d->layout;
 	struct text_style style = label_style(&l->row);
 	char number[24];
-
 	for (size_t i = 0; i < d->rows; i += l->row.step) {
 		const char *label = drawing_label(d, LAYOUT_ROWS, i, number);
 		struct text_box box = text_measure(d->text, label, style);
-
 		text_paint(d->text, image, label, style, x0 + l->row_label_right - box.width,
 			   y0 + (int)i * l->cell + l->cell / 2 + l->label_shift, false, ink);
 	}
@@ -186,12 +172,10 @@ static void paint_col_labels(const struct drawing *d, struct image *image, int x
 	struct text_style style = label_style(&l->col);
 	int top = y0 + l->panel_height + l->col_label_top;
 	char number[24];
-
 	for (size_t i = 0; i < d->cols; i += l->col.step) {
 		const char *label = drawing_label(d, LAYOUT_COLS, i, number);
 		struct text_box box = text_measure(d->text, label, style);
 		int centre = x0 + (int)i * l->cell + l->cell / 2;
-
 		if (l->col.labels == LAYOUT_TURNED)
 			text_paint(d->text, image, label, style, centre + l->label_shift, top + box.width,
 				   true, ink);
@@ -209,7 +193,6 @@ static void paint_panel(const struct cell_painter *p, size_t index)
 	int column = (int)index % l->panel_columns;
 	int x0 = l->first_x + column * l->pitch_x;
 	int y0 = l->first_y + (int)index / l->panel_columns * l->pitch_y;
-
 	for (size_t row = 0; row < d->rows; row++)
 		paint_cell_row(p, panel->grid, row, x0, y0 + (int)row * l->cell);
 	paint_grid_lines(p, x0, y0);
@@ -236,20 +219,16 @@ static void paint_bar_ticks(const struct drawing *d, struct image *image)
 	struct tick ticks[TICKS_MAX];
 	size_t count = drawing_ticks(d, l, length, ticks);
 	int gap = (int)(4.0 * l->scale + 0.5), tick = (int)(4.0 * l->scale + 0.5);
-
 	for (size_t i = 0; i < count; i++) {
 		int at = bar_position(length, ticks[i].value / d->top);
 		struct text_box box = text_measure(d->text, ticks[i].text, style);
-
 		if (l->bar_upright) {
 			int x = l->bar.x + l->bar.width + l->line, y = l->bar.y + length - 1 - at;
-
 			fill_rect(image, (struct rect){x, y - l->line / 2, tick, l->line}, frame_grey);
 			text_paint(d->text, image, ticks[i].text, style, x + tick + gap,
 				   y + (box.above + 1) / 2, false, ink);
 		} else {
 			int x = l->bar.x + at, y = l->bar.y + l->bar.height + l->line;
-
 			fill_rect(image, (struct rect){x - l->line / 2, y, l->line, tick}, frame_grey);
 			text_paint(d->text, image, ticks[i].text, style, x - box.width / 2,
 				   y + tick + (int)(3.0 * l->scale + 0.5) + box.above, false, ink);
@@ -262,12 +241,10 @@ static void paint_bar(const struct cell_painter *p)
 	const struct drawing *d = p->d;
 	const struct layout *l = &d->layout;
 	int length = l->bar_upright ? l->bar.height : l->bar.width;
-
 	for (int i = 0; i < length; i++) {
 		struct rgb colour =
 		    p->table[colormap_entry((double)i / (length > 1 ? length - 1 : 1), HEAT_LEVELS)];
 		struct rect stripe = {l->bar.x, l->bar.y + length - 1 - i, l->bar.width, 1};
-
 		if (!l->bar_upright)
 			stripe = (struct rect){l->bar.x + i, l->bar.y, 1, l->bar.height};
 		fill_rect(p->image, stripe, colour);
@@ -284,11 +261,9 @@ static void paint_bar(const struct cell_painter *p)
 static void paint_placed(const struct drawing *d, struct image *image, const char *text,
 			 struct text_style style, struct rect r, bool turned, struct rgb colour)
 {
-	struct text_box box;
-
 	if (r.width == 0 || !text)
 		return;
-	box = text_measure(d->text, text, style);
+	struct text_box box = text_measure(d->text, text, style);
 	if (turned)
 		text_paint(d->text, image, text, style, r.x + box.above, r.y + r.height, true, colour);
 	else
@@ -299,7 +274,6 @@ static void paint_words(const struct drawing *d, struct image *image)
 {
 	const struct layout *l = &d->layout;
 	struct buffer notes = BUFFER_INIT;
-
 	paint_placed(d, image, row_title(d), plain_style(l->text_size, l->row_title_limit), l->row_title,
 		     true, ink);
 	paint_placed(d, image, col_title(d), plain_style(l->text_size, l->col_title_limit), l->col_title,
@@ -317,7 +291,6 @@ static void paint_words(const struct drawing *d, struct image *image)
 void paint_figure(const struct drawing *d, struct image *image)
 {
 	struct cell_painter painter = {.d = d, .image = image};
-
 	colormap_fill(d->figure->options.colormap, painter.table, HEAT_LEVELS);
 	if (d->layout.cell >= (int)(14.0 * d->layout.scale + 0.5))
 		painter.line_width = d->layout.line;

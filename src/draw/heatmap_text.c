@@ -10,7 +10,6 @@ const char *drawing_label(const struct drawing *d, enum layout_axis axis, size_t
 {
 	const struct string_list *list = axis == LAYOUT_ROWS ? d->row_labels : d->col_labels;
 	size_t token = i * (axis == LAYOUT_ROWS ? d->row_factor : d->col_factor);
-
 	if (list && token < list->count)
 		return list->items[token];
 	snprintf(number, 24, "%zu", token);
@@ -41,14 +40,12 @@ struct text_box measure_label(void *context, enum layout_axis axis, size_t i, in
 {
 	const struct drawing *d = context;
 	char number[24];
-
 	return text_measure(d->text, drawing_label(d, axis, i, number), plain_style(size, limit));
 }
 
 const char *row_title(const struct drawing *d)
 {
 	const struct heatmap_figure *f = d->figure;
-
 	if (f->options.transpose)
 		return f->key_title ? f->key_title : "key";
 	return f->query_title ? f->query_title : "query";
@@ -57,7 +54,6 @@ const char *row_title(const struct drawing *d)
 const char *col_title(const struct drawing *d)
 {
 	const struct heatmap_figure *f = d->figure;
-
 	if (f->options.transpose)
 		return f->query_title ? f->query_title : "query";
 	return f->key_title ? f->key_title : "key";
@@ -79,10 +75,8 @@ static struct text_box largest(struct text_box a, struct text_box b)
 static struct text_box measure_panel_titles(const struct drawing *d, const struct layout *layout, int limit)
 {
 	struct text_box all = {0, 0, 0};
-
 	for (size_t i = 0; i < d->figure->panel_count; i++) {
 		const char *title = d->figure->panels[i].title;
-
 		if (title && *title)
 			all = largest(all,
 				      text_measure(d->text, title, plain_style(layout->small_size, limit)));
@@ -95,7 +89,6 @@ static struct text_box measure_ticks(const struct drawing *d, const struct layou
 	struct text_box all = {0, 0, 0};
 	struct tick ticks[TICKS_MAX];
 	size_t count = drawing_ticks(d, layout, length, ticks);
-
 	for (size_t i = 0; i < count; i++)
 		all = largest(all, text_measure(d->text, ticks[i].text, plain_style(layout->small_size, 0)));
 	return all;
@@ -106,7 +99,6 @@ struct text_box measure_text(void *context, enum layout_text which, const struct
 	const struct drawing *d = context;
 	struct text_box box = {0, 0, 0};
 	struct buffer notes = BUFFER_INIT;
-
 	switch (which) {
 	case LAYOUT_TITLE:
 		if (d->figure->title && *d->figure->title)
@@ -169,16 +161,14 @@ static size_t label_stride(const struct layout_axis_plan *plan, size_t factor, b
 static void add_label_notes(struct buffer *out, const struct drawing *d, const struct layout *layout)
 {
 	bool transposed = d->figure->options.transpose;
-	size_t row, col;
-	char text[160];
-
 	if (layout->row.labels == LAYOUT_NONE) {
 		if (!d->row_numbers || !d->col_numbers)
 			add_note(out, "labels do not fit at this size");
 		return;
 	}
-	row = label_stride(&layout->row, d->row_factor, d->row_numbers);
-	col = label_stride(&layout->col, d->col_factor, d->col_numbers);
+	size_t row = label_stride(&layout->row, d->row_factor, d->row_numbers);
+	size_t col = label_stride(&layout->col, d->col_factor, d->col_numbers);
+	char text[160];
 	if (row > 1 && (col == row || d->col_numbers)) {
 		snprintf(text, sizeof text, "every %zu%s label shown", row, ordinal(row));
 		add_note(out, text);
@@ -200,7 +190,6 @@ void add_notes(struct buffer *out, const struct drawing *d, const struct layout 
 {
 	const struct grid *g = d->figure->panels[0].grid;
 	char text[160];
-
 	if (d->row_factor > 1 || d->col_factor > 1) {
 		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu weights",
 			 g->reduction == GRID_MEAN ? "mean" : "maximum", d->row_factor, d->col_factor);
@@ -224,10 +213,9 @@ size_t drawing_ticks(const struct drawing *d, const struct layout *layout, int l
 
 void number_text(float value, char text[NUMBER_SIZE])
 {
-	char digits[64];
 	double v = (double)value;
-
-	if (v >= 0.0 && v < 0.995) {
+	char digits[64];
+	if (v >= 0 && v < 0.995) {
 		snprintf(digits, sizeof digits, "%.2f", v);
 		snprintf(text, NUMBER_SIZE, "%.5s", digits + 1); /* without the 0 before the point */
 		return;
@@ -240,13 +228,11 @@ int number_font(const struct drawing *d, int cell, int *least_cell)
 {
 	int padding = (int)(6.0 * d->scale + 0.5), need = 0;
 	char text[NUMBER_SIZE];
-
 	number_text((float)d->highest, text);
 	for (int points = 11; points >= 9; points--) {
 		int size = (int)(points * d->scale + 0.5);
 		struct text_box box = largest(text_measure(d->text, ".00", plain_style(size, 0)),
 					      text_measure(d->text, text, plain_style(size, 0)));
-
 		need = (box.width > box.above + box.below ? box.width : box.above + box.below) + padding;
 		if (need <= cell && !least_cell)
 			return size;

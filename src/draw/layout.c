@@ -1,7 +1,6 @@
 #include "draw/layout.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "draw/layout_internal.h"
 #include "util/minmax.h"
@@ -40,7 +39,6 @@ static void find_overhang(struct attempt *a)
 {
 	const struct layout *l = a->out;
 	int half = l->cell / 2;
-
 	a->over_left = a->over_right = a->over_top = a->over_bottom = 0;
 	if (l->row.labels != LAYOUT_NONE) {
 		a->over_top = int_max(0, l->row.box.above - l->label_shift - half);
@@ -59,21 +57,20 @@ static int place_panels(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	struct text_box title;
-	int block = 0, gap_x, gap_y;
-
+	int block = 0;
 	l->panel_width = (int)r->cols * l->cell;
 	l->panel_height = (int)r->rows * l->cell;
 	l->panel_title_limit = int_max(l->panel_width + scaled(r, 6), scaled(r, 56));
-	title = r->panels > 1 ? ask(a, LAYOUT_PANEL_TITLE, l->panel_title_limit) : (struct text_box){0, 0, 0};
+	struct text_box title =
+	    r->panels > 1 ? ask(a, LAYOUT_PANEL_TITLE, l->panel_title_limit) : (struct text_box){0, 0, 0};
 	if (height_of(title) > 0) {
 		block = height_of(title) + scaled(r, 5) + l->line;
 		l->panel_title_above = title.below + scaled(r, 5) + l->line;
 	}
 	a->title_over = int_max(0, (title.width - l->panel_width + 1) / 2);
-	gap_x = int_max(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
+	int gap_x = int_max(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
 	gap_x = int_max(gap_x, title.width + scaled(r, 8) - l->panel_width);
-	gap_y = block + int_max(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
+	int gap_y = block + int_max(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
 	l->pitch_x = l->panel_width + gap_x;
 	l->pitch_y = l->panel_height + gap_y;
 	a->panels_width = (l->panel_columns - 1) * l->pitch_x + l->panel_width;
@@ -86,11 +83,9 @@ static void place_left(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	struct text_box title;
 	int x = a->margin;
-
 	l->row_title_limit = int_max(a->panels_height + scaled(r, 60), scaled(r, 160));
-	title = ask(a, LAYOUT_ROW_TITLE, l->row_title_limit);
+	struct text_box title = ask(a, LAYOUT_ROW_TITLE, l->row_title_limit);
 	if (height_of(title) > 0) {
 		l->row_title = (struct rect){x, 0, height_of(title), title.width};
 		x += height_of(title) + scaled(r, 8);
@@ -110,14 +105,12 @@ static void place_top(struct attempt *a, int block, int width)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	struct text_box title;
 	int y = a->margin, limit = int_max(width, scaled(r, 260));
 	int row_title_over = int_max(0, (l->row_title.height - a->panels_height + 1) / 2);
-
 	if (r->size)
 		limit = int_min(limit, (int)r->size - 2 * a->margin);
 	l->title_limit = int_max(limit, 1);
-	title = ask(a, LAYOUT_TITLE, l->title_limit);
+	struct text_box title = ask(a, LAYOUT_TITLE, l->title_limit);
 	if (height_of(title) > 0) {
 		l->title = (struct rect){0, y, title.width, height_of(title)};
 		y += height_of(title) + scaled(r, r->panels > 1 ? 12 : 10);
@@ -132,10 +125,8 @@ static void place_bottom(struct attempt *a)
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
 	int bottom = l->first_y + a->panels_height;
-	struct text_box title;
-
 	l->col_title_limit = int_max(a->panels_width + scaled(r, 60), scaled(r, 160));
-	title = ask(a, LAYOUT_COL_TITLE, l->col_title_limit);
+	struct text_box title = ask(a, LAYOUT_COL_TITLE, l->col_title_limit);
 
 	reach(a, l->first_x + a->panels_width + int_max(a->over_right, a->title_over) + l->line,
 	      bottom + a->over_bottom + l->line);
@@ -147,7 +138,6 @@ static void place_bottom(struct attempt *a)
 			  (l->col.labels == LAYOUT_LEVEL ? height_of(l->col.box) : l->col.box.width));
 	if (height_of(title) > 0) {
 		int x = l->first_x + (a->panels_width - title.width) / 2;
-
 		l->col_title = (struct rect){int_max(x, a->margin), a->bottom + scaled(r, 8), title.width,
 					     height_of(title)};
 		reach(a, l->col_title.x + title.width, l->col_title.y + height_of(title));
@@ -159,7 +149,6 @@ static void place_bottom(struct attempt *a)
 static int bar_length(const struct attempt *a)
 {
 	int height = a->panels_height, most = scaled(a->request, 900);
-
 	if (height <= most || 2 * height <= 3 * a->panels_width)
 		return height;
 	return most;
@@ -170,14 +159,13 @@ static void place_upright_bar(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick;
+	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit);
 	int length = bar_length(a), legend = scaled(r, 14) + scaled(r, 12);
 	int x =
 	    l->first_x + a->panels_width + int_max(a->over_right, a->title_over) + l->line + scaled(r, 18);
-
 	if (r->masked && length + legend > a->panels_height)
 		length = a->panels_height - legend;
-	tick = ask(a, LAYOUT_BAR_TICK, length);
+	struct text_box tick = ask(a, LAYOUT_BAR_TICK, length);
 	l->bar = (struct rect){x, l->first_y, scaled(r, 14), length};
 	x += l->bar.width + l->line + scaled(r, 4) + scaled(r, 4) + tick.width;
 	reach(a, x, 0);
@@ -189,7 +177,6 @@ static void place_upright_bar(struct attempt *a)
 	if (r->masked) {
 		struct text_box text = ask(a, LAYOUT_MASKED, 0);
 		struct rect *swatch = &l->masked_swatch;
-
 		*swatch = (struct rect){l->bar.x, l->first_y + length + scaled(r, 12), scaled(r, 14),
 					scaled(r, 14)};
 		l->masked_text = (struct rect){swatch->x + swatch->width + l->line + scaled(r, 6),
@@ -204,18 +191,17 @@ static void place_level_bar(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), tick, text = {0, 0, 0};
+	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), text = {0, 0, 0};
 	int length = int_min(int_max(a->panels_width, scaled(r, 150)), scaled(r, 320));
-	int y = a->bottom + scaled(r, 16), x, total, height = scaled(r, 12);
-
+	int y = a->bottom + scaled(r, 16), height = scaled(r, 12);
 	if (r->size)
 		length = int_min(length, int_max((int)r->size / 2, 1));
-	tick = ask(a, LAYOUT_BAR_TICK, length);
+	struct text_box tick = ask(a, LAYOUT_BAR_TICK, length);
 	if (r->masked)
 		text = ask(a, LAYOUT_MASKED, 0);
-	total = title.width + scaled(r, 8) + tick.width / 2 + length;
+	int total = title.width + scaled(r, 8) + tick.width / 2 + length;
 	total += int_max((tick.width + 1) / 2, r->masked ? scaled(r, 34) + height + l->line + text.width : 0);
-	x = int_max(a->margin, l->first_x + (a->panels_width - total) / 2);
+	int x = int_max(a->margin, l->first_x + (a->panels_width - total) / 2);
 	l->bar_title = (struct rect){x, int_max(a->bottom, y + (height - height_of(title)) / 2), title.width,
 				     height_of(title)};
 	x += title.width + scaled(r, 8) + tick.width / 2;
@@ -237,10 +223,9 @@ void move_layout(struct layout *l, int dx, int dy)
 {
 	struct rect *rects[] = {&l->bar,       &l->bar_title, &l->masked_swatch, &l->masked_text,
 				&l->row_title, &l->col_title, &l->title};
-
 	l->first_x += dx;
 	l->first_y += dy;
-	for (size_t i = 0; i < sizeof rects / sizeof rects[0]; i++) {
+	for (size_t i = 0; i < sizeof rects / sizeof *rects; i++) {
 		rects[i]->x += dx;
 		rects[i]->y += dy;
 	}
@@ -252,21 +237,18 @@ static void place_ends(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
-	int left = l->first_x - l->line, limit = int_max(a->right - left, scaled(r, 300)), shift;
-	struct text_box notes;
-
+	int left = l->first_x - l->line, limit = int_max(a->right - left, scaled(r, 300));
 	if (r->size)
 		limit = int_min(limit, (int)r->size - 2 * a->margin);
 	l->notes_limit = int_max(limit, 1);
-	notes = ask(a, LAYOUT_NOTES, l->notes_limit);
+	struct text_box notes = ask(a, LAYOUT_NOTES, l->notes_limit);
 	if (height_of(notes) > 0) {
 		int x = int_max(a->margin, int_min(left, a->right - notes.width));
-
 		l->notes = (struct rect){x, a->bottom + scaled(r, 12), notes.width, height_of(notes)};
 		a->bottom = l->notes.y + l->notes.height;
 	}
 	/* What is narrower than the title or the notes stands in the middle. */
-	shift = int_max(int_max(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
+	int shift = int_max(int_max(l->notes.width, l->title.width) - (a->right - a->margin), 0) / 2;
 	if (l->notes.width <= a->right - a->margin)
 		l->notes.x += shift;
 	l->title.x = int_max(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
@@ -289,24 +271,23 @@ void try_layout(const struct layout_request *request, const struct layout_measur
 		int cell, int label_limit, struct layout *out)
 {
 	struct attempt a = {.request = request, .measure = measure, .out = out, .label_limit = label_limit};
-	int block;
-
-	memset(out, 0, sizeof *out);
 	a.margin = scaled(request, 14);
-	out->cell = cell;
-	out->scale = request->scale;
-	out->line = int_max((int)lround(request->line), 1);
-	out->text_size = scaled(request, 12);
-	out->small_size = scaled(request, 11);
-	out->title_size = scaled(request, 14);
-	out->bar_title_limit = scaled(request, 160);
-	out->panel_columns = columns;
-	out->panel_rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
+	*out = (struct layout){
+	    .cell = cell,
+	    .scale = request->scale,
+	    .line = int_max((int)lround(request->line), 1),
+	    .text_size = scaled(request, 12),
+	    .small_size = scaled(request, 11),
+	    .title_size = scaled(request, 14),
+	    .bar_title_limit = scaled(request, 160),
+	    .panel_columns = columns,
+	    .panel_rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns),
+	};
 	plan_labels(request, measure, cell, label_limit, out);
 	if (too_small_for_labels(request, out))
 		plan_labels(request, measure, cell, 0, out);
 	find_overhang(&a);
-	block = place_panels(&a);
+	int block = place_panels(&a);
 	out->bar_upright = a.panels_height >= scaled(request, request->masked ? 130 : 110);
 	place_left(&a);
 	place_top(&a, block, out->first_x + a.panels_width - a.margin);

@@ -9,7 +9,6 @@
 static void pad(struct layout *l, int size)
 {
 	int dx = 0, dy = 0;
-
 	if (l->width >= l->height) {
 		dx = (size - l->width) / 2;
 		l->width = size;
@@ -30,19 +29,15 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 	int size = (int)request->size, best_cell = 0;
 	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
 	int cells = int_max((int)request->cols * columns, (int)request->rows * rows);
-
 	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
 		int cell = request->cell ? (int)request->cell : size / cells;
 		struct layout tried;
-
 		while (cell > 0) {
-			int longer, next;
-
 			try_layout(request, measure, columns, cell, limit, &tried);
-			longer = int_max(tried.width, tried.height);
+			int longer = int_max(tried.width, tried.height);
 			if (longer <= size)
 				break;
-			next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
+			int next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
 			cell = int_min(next, cell - 1);
 		}
 		if (cell > best_cell) {
@@ -63,7 +58,6 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 static double grown_scale(double scale, double longer)
 {
 	double factor = longer / (1200.0 * scale);
-
 	return scale * (factor < 1.0 ? 1.0 : factor > 2.5 ? 2.5 : factor);
 }
 
@@ -76,7 +70,6 @@ static int label_limit(const struct layout_request *r)
 static bool make_sized(struct layout_request *r, const struct layout_measure *measure, struct layout *out)
 {
 	double plain = r->scale;
-
 	r->scale = grown_scale(plain, (double)r->size * 0.9);
 	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), out))
 		return true;
@@ -88,11 +81,11 @@ static bool make_sized(struct layout_request *r, const struct layout_measure *me
 static void grow_text(struct layout_request *r, const struct layout_measure *measure, int cell, double scale)
 {
 	double plain = r->scale;
-	struct layout least, grown;
-
 	if (scale <= plain)
 		return;
+	struct layout least;
 	plan_labels(r, measure, cell, label_limit(r), &least);
+	struct layout grown;
 	for (r->scale = scale; r->scale > plain; r->scale = fmax(plain, r->scale * 0.9)) {
 		plan_labels(r, measure, cell, label_limit(r), &grown);
 		if ((r->row_numbers || grown.row.step == 1 || least.row.step > 1) &&
@@ -114,7 +107,7 @@ bool layout_make(const struct layout_request *request, const struct layout_measu
 		    layout_columns(r.panels, (double)r.cols + 0.1 * side, (double)r.rows + 0.2 * side);
 	if (r.panel_columns > r.panels)
 		r.panel_columns = r.panels;
-	r.line = r.line > 0.0 ? r.line : r.scale;
+	r.line = r.line > 0 ? r.line : r.scale;
 	if (r.size)
 		return make_sized(&r, measure, out);
 	wide = r.cols * r.panel_columns;

@@ -2,6 +2,7 @@
  * how large a cell is, and which labels are shown, how large and which way
  * round. */
 #include <math.h>
+#include <stdint.h>
 
 #include "draw/layout_internal.h"
 
@@ -20,7 +21,6 @@ size_t layout_columns(size_t panels, double width, double height)
 		size_t empty = rows * columns - panels;
 		double cost = fabs(log((double)columns * width / ((double)rows * height) / aspect)) +
 			      5.0 * (double)empty / (double)panels;
-
 		if (cost < best_cost) {
 			best_cost = cost;
 			best = columns;
@@ -32,10 +32,9 @@ size_t layout_columns(size_t panels, double width, double height)
 size_t layout_step(size_t least)
 {
 	static const size_t factors[] = {1, 2, 5};
-
 	for (size_t power = 1;; power *= 10)
 		for (size_t i = 0; i < 3; i++)
-			if (factors[i] * power >= least || power > (size_t)-1 / 100)
+			if (factors[i] * power >= least || power > SIZE_MAX / 100)
 				return factors[i] * power;
 }
 
@@ -56,7 +55,6 @@ int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale)
 	/* A strip that is few cells high would be a hairline. */
 	if (shorter * cell < 48) {
 		size_t wide = clamp(3000 / longer, clamp(8192 / longer, 1, 4), largest);
-
 		cell = clamp(48 / shorter, cell, wide > cell ? wide : cell);
 	}
 	cell = (size_t)lround((double)cell * scale);
@@ -68,10 +66,8 @@ static struct text_box label_extent(const struct layout_measure *m, enum layout_
 				    size_t step, int size, int limit)
 {
 	struct text_box all = {0, 0, 0};
-
 	for (size_t i = 0; i < count; i += step) {
 		struct text_box box = m->label(m->context, axis, i, size, limit);
-
 		all.width = box.width > all.width ? box.width : all.width;
 		all.above = box.above > all.above ? box.above : all.above;
 		all.below = box.below > all.below ? box.below : all.below;
@@ -114,7 +110,6 @@ static void plan_axis(const struct layout_measure *m, enum layout_axis axis, siz
 		      int cell, int limit, const int *sizes, int *first, struct layout_axis_plan *plan)
 {
 	bool columns = axis == LAYOUT_COLS;
-
 	plan->limit = limit;
 	plan->labels = columns ? LAYOUT_TURNED : LAYOUT_LEVEL;
 	for (int i = *first; i < SIZES; i++) {
@@ -142,11 +137,11 @@ static void plan_axis(const struct layout_measure *m, enum layout_axis axis, siz
 void plan_labels(const struct layout_request *request, const struct layout_measure *m, int cell, int limit,
 		 struct layout *out)
 {
-	int sizes[SIZES], row_first = 0, col_first = 0;
-
+	int row_first = 0, col_first = 0;
 	out->row.labels = out->col.labels = LAYOUT_NONE;
 	if (limit <= 0)
 		return;
+	int sizes[SIZES];
 	for (int i = 0; i < SIZES; i++)
 		sizes[i] = scaled(request, 12 - i);
 	plan_axis(m, LAYOUT_ROWS, request->rows, request->row_numbers, cell, limit, sizes, &row_first,
@@ -168,12 +163,10 @@ int widen_for_labels(const struct layout_request *request, const struct layout_m
 {
 	struct layout_axis_plan plan = {LAYOUT_LEVEL, 1, scaled(request, 12), {0, 0, 0}, limit};
 	size_t longer = request->rows > request->cols ? request->rows : request->cols;
-	int need;
-
 	if (request->panels > 1 || request->col_numbers || longer > 24)
 		return cell;
 	plan.box = label_extent(m, LAYOUT_COLS, request->cols, 1, plan.size, limit);
-	need = extent_along(&plan, true);
+	int need = extent_along(&plan, true);
 	if (need > cell && need <= scaled(request, 80) && need * (int)longer <= scaled(request, 1000))
 		return need;
 	return cell;

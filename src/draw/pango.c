@@ -20,15 +20,13 @@ static void load(void)
 #undef PANGO_NAME
 	};
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-
 	if (!library) {
 		snprintf(failure, sizeof failure,
 			 "could not load '" LIBRARY "': install Pango (Debian: libpangocairo-1.0-0)");
 		return;
 	}
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		void *symbol = dlsym(library, names[i]);
-
 		if (!symbol) {
 			snprintf(failure, sizeof failure,
 				 "'" LIBRARY "' has no '%s': install Pango 1.44 or newer", names[i]);

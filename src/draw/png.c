@@ -30,10 +30,9 @@ static unsigned char *pixels_alloc(size_t bytes)
 {
 	const size_t huge = 2 * 1024 * 1024;
 	size_t rounded = (bytes + huge - 1) / huge * huge;
-	void *memory;
-
 	if (bytes < huge / 2)
 		return malloc(bytes);
+	void *memory;
 	if (posix_memalign(&memory, huge, rounded) != 0)
 		return NULL;
 	madvise(memory, rounded, MADV_HUGEPAGE);
@@ -42,9 +41,8 @@ static unsigned char *pixels_alloc(size_t bytes)
 
 enum attn_status image_init(struct image *image, size_t width, size_t height, struct attn_error *err)
 {
+	*image = (struct image){0};
 	size_t bytes;
-
-	memset(image, 0, sizeof *image);
 	if (width == 0 || height == 0 || width > IMAGE_MAX_SIDE || height > IMAGE_MAX_SIDE ||
 	    !size_mul(width * CHANNELS, height, &bytes) || bytes > IMAGE_MAX_BYTES)
 		return attn_fail(err, ATTN_USAGE,
@@ -62,7 +60,7 @@ enum attn_status image_init(struct image *image, size_t width, size_t height, st
 void image_release(struct image *image)
 {
 	free(image->pixels);
-	memset(image, 0, sizeof *image);
+	*image = (struct image){0};
 }
 
 struct palette {
@@ -78,7 +76,6 @@ static int palette_index(struct palette *p, uint32_t colour, const unsigned char
 {
 	uint32_t key = colour + 1;
 	size_t slot = (key * 2654435761u) >> 21;
-
 	while (p->keys[slot] != 0 && p->keys[slot] != key)
 		slot = (slot + 1) % SLOTS;
 	if (p->keys[slot] == key)
@@ -99,10 +96,8 @@ static bool index_row(struct palette *p, const unsigned char *row, size_t width,
 {
 	uint32_t last = UINT32_MAX;
 	int index = 0;
-
 	for (size_t x = 0; x < width; x++, row += CHANNELS) {
 		uint32_t colour = (uint32_t)row[0] | (uint32_t)row[1] << 8 | (uint32_t)row[2] << 16;
-
 		if (colour != last) {
 			index = palette_index(p, colour, row);
 			if (index < 0)
@@ -139,11 +134,9 @@ struct png_job {
 static void find_palette(struct png_job *job)
 {
 	size_t width = job->image->width;
-
 	job->indices = pixels_alloc(width * job->image->height);
 	for (size_t y = 0; job->indices && y < job->image->height; y++) {
 		unsigned char *out = job->indices + y * width;
-
 		if (same_as_above(job->image, y)) {
 			memcpy(out, out - width, width);
 		} else if (!index_row(&job->palette, row_at(job->image, y), width, out)) {
@@ -156,7 +149,6 @@ static void find_palette(struct png_job *job)
 static void on_error(png_structp png, png_const_charp message)
 {
 	struct png_job *job = png_get_error_ptr(png);
-
 	snprintf(job->message, sizeof job->message, "%s", message);
 	longjmp(png_jmpbuf(png), 1);
 }
@@ -170,7 +162,6 @@ static void on_warning(png_structp png, png_const_charp message)
 static void write_bytes(png_structp png, png_bytep data, size_t length)
 {
 	struct png_job *job = png_get_io_ptr(png);
-
 	if (fwrite(data, 1, length, job->stream) == length)
 		return;
 	job->stopped = true;
@@ -185,7 +176,6 @@ static void flush_nothing(png_structp png)
 static void write_header(png_structp png, png_infop info, const struct png_job *job)
 {
 	png_uint_32 per_metre = (png_uint_32)(job->dpi / 0.0254 + 0.5);
-
 	png_set_IHDR(png, info, (png_uint_32)job->image->width, (png_uint_32)job->image->height, 8,
 		     job->indices ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
 		     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
@@ -204,10 +194,8 @@ static void write_rows(png_structp png, const struct png_job *job)
 {
 	size_t width = job->indices ? job->image->width : job->image->width * CHANNELS;
 	const unsigned char *rows = job->indices ? job->indices : job->image->pixels;
-
 	for (size_t y = 0; y < job->image->height; y++, rows += width) {
 		bool up = !job->indices || (y > 0 && memcmp(rows, rows - width, width) == 0);
-
 		png_set_filter(png, PNG_FILTER_TYPE_BASE, up ? PNG_FILTER_UP : PNG_FILTER_NONE);
 		png_write_row(png, rows);
 	}
@@ -218,7 +206,6 @@ static bool encode(struct png_job *job)
 {
 	png_infop info = NULL;
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
-
 	if (!png)
 		return false;
 	info = png_create_info_struct(png);
@@ -238,12 +225,11 @@ enum attn_status image_write_png(FILE *stream, const struct image *image, double
 {
 	struct png_job *job = calloc(1, sizeof *job);
 	enum attn_status status = ATTN_OK;
-
 	if (!job)
 		return attn_fail_memory(err);
 	job->image = image;
 	job->stream = stream;
-	job->dpi = dpi > 0.0 ? dpi : 96.0;
+	job->dpi = dpi > 0 ? dpi : 96.0;
 	snprintf(job->message, sizeof job->message, "out of memory");
 	find_palette(job);
 	if (!encode(job) && !job->stopped)

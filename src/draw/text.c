@@ -10,19 +10,16 @@
 enum {
 	CACHE_BYTES = 16 * 1024 * 1024, /* of rasters, when trimmed */
 	CACHE_ENTRIES = 8192,
-	MAX_INK = 16384, /* pixels a side of one text: more is cut */
-	BLEED = 2        /* pixels around the box: hinting moves ink by one */
+	MAX_INK = 16384 /* pixels a side of one text: more is cut */
 };
 
 /* A new font map reads the system's font configuration in a thread of its own,
  * so the sooner it is made the better. */
 enum attn_status text_engine_new(struct text_engine **engine, struct attn_error *err)
 {
-	const struct pango_functions *pango;
-	enum attn_status status;
-
 	*engine = NULL;
-	status = pango_load(&pango, err);
+	const struct pango_functions *pango;
+	enum attn_status status = pango_load(&pango, err);
 	if (status != ATTN_OK)
 		return status;
 	*engine = calloc(1, sizeof **engine);
@@ -97,14 +94,12 @@ static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
 	cairo_font_options_t *options = p->cairo_font_options_create();
 	PangoContext *context = p->pango_font_map_create_context(t->map);
 	PangoFontDescription *font = p->pango_font_description_new();
-	PangoLayout *layout;
-
 	p->cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
 	p->cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
 	p->cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
 	p->pango_cairo_context_set_font_options(context, options);
 	p->pango_context_set_round_glyph_positions(context, even);
-	layout = p->pango_layout_new(context);
+	PangoLayout *layout = p->pango_layout_new(context);
 	p->pango_font_description_set_family(font, "Sans");
 	p->pango_font_description_set_absolute_size(font, (double)size * PANGO_SCALE);
 	p->pango_layout_set_font_description(layout, font);
@@ -129,10 +124,9 @@ static uint64_t hash_of(const char *text, struct text_style style)
 {
 	uint64_t hash = 1469598103934665603u;
 	const uint64_t key[] = {(uint64_t)style.size, (uint64_t)style.max_width, (uint64_t)style.wrap};
-
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-	for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
 		hash = (hash ^ key[i]) * 1099511628211u;
 	return hash ^ hash >> 29;
 }
@@ -146,10 +140,8 @@ static bool same_style(struct text_style a, struct text_style b)
 static size_t find_slot(const struct text_engine *t, const char *text, struct text_style style, uint64_t hash)
 {
 	size_t slot = (size_t)hash & (t->slot_count - 1);
-
 	for (; t->slots[slot] != 0; slot = (slot + 1) & (t->slot_count - 1)) {
 		const struct entry *e = t->entries[t->slots[slot] - 1];
-
 		if (e->hash == hash && same_style(e->style, style) && strcmp(e->text, text) == 0)
 			break;
 	}
@@ -160,16 +152,13 @@ static size_t find_slot(const struct text_engine *t, const char *text, struct te
 static bool cache_grow(struct text_engine *t)
 {
 	size_t capacity = t->capacity ? 2 * t->capacity : 256;
-	struct entry **entries;
-	size_t *slots;
-
 	if (t->count < t->capacity)
 		return true;
-	entries = realloc(t->entries, capacity * sizeof(struct entry *));
+	struct entry **entries = realloc(t->entries, capacity * sizeof(struct entry *));
 	if (!entries)
 		return false;
 	t->entries = entries;
-	slots = array_alloc(2 * capacity, sizeof *slots);
+	size_t *slots = array_alloc(2 * capacity, sizeof *slots);
 	if (!slots)
 		return false;
 	free(t->slots);
@@ -178,7 +167,6 @@ static bool cache_grow(struct text_engine *t)
 	t->capacity = capacity;
 	for (size_t i = 0; i < t->count; i++) {
 		const struct entry *e = t->entries[i];
-
 		t->slots[find_slot(t, e->text, e->style, e->hash)] = i + 1;
 	}
 	return true;
@@ -194,7 +182,6 @@ bool text_lay_out(struct text_engine *t, const struct entry *e)
 	const struct pango_functions *p = t->pango;
 	struct text_style style = e->style;
 	double width = style.max_width * PANGO_SCALE / text_scale(t, e);
-
 	if (t->laid_out == e)
 		return true;
 	t->laid_out = NULL;
@@ -218,13 +205,12 @@ static int clamp_ink(double pixels)
 static void measure(struct text_engine *t, struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
-	double unit = text_scale(t, e) / PANGO_SCALE, baseline, left, right;
+	double unit = text_scale(t, e) / PANGO_SCALE;
 	PangoRectangle ink, logical;
-
 	p->pango_layout_get_extents(t->layout, &ink, &logical);
-	baseline = p->pango_layout_get_baseline(t->layout) * unit;
-	left = logical.x * unit;
-	right = (logical.x + logical.width) * unit;
+	double baseline = p->pango_layout_get_baseline(t->layout) * unit;
+	double left = logical.x * unit;
+	double right = (logical.x + logical.width) * unit;
 	if (ink.width > 0) {
 		left = fmin(left, ink.x * unit);
 		right = fmax(right, (ink.x + ink.width) * unit);
@@ -243,14 +229,12 @@ struct entry *text_lookup(struct text_engine *t, const char *text, struct text_s
 {
 	uint64_t hash = hash_of(text, style);
 	struct entry *e = NULL;
-	size_t slot;
-
 	if (t->error.status != ATTN_OK)
 		return NULL;
 	engine_start(t, style.size);
 	if (!cache_grow(t))
 		goto no_memory;
-	slot = find_slot(t, text, style, hash);
+	size_t slot = find_slot(t, text, style, hash);
 	if (t->slots[slot] != 0)
 		return t->entries[t->slots[slot] - 1];
 	e = calloc(1, sizeof *e);
@@ -277,6 +261,5 @@ struct text_box text_measure(struct text_engine *t, const char *text, struct tex
 {
 	const struct text_box nothing = {0, 0, 0};
 	const struct entry *e = text_lookup(t, text, style);
-
 	return e ? e->box : nothing;
 }

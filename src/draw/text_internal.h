@@ -7,6 +7,10 @@
 #include "draw/pango.h"
 #include "draw/text.h"
 
+enum {
+	BLEED = 2 /* pixels around a box: hinting moves ink by one */
+};
+
 struct entry {
 	char *text; /* as given */
 	struct text_style style;

@@ -5,16 +5,11 @@
 #include "draw/text_internal.h"
 #include "util/checked.h"
 
-enum {
-	BLEED = 2 /* pixels around the box: hinting moves ink by one */
-};
-
 /* Keep the surface's pixels: as coverage, unless some glyph has colours. */
 static bool keep_pixels(struct entry *e, const unsigned char *data, size_t stride, size_t width,
 			size_t height)
 {
 	bool coloured = false;
-
 	e->coverage = array_alloc(width, height);
 	e->colours = array_alloc(width * height, sizeof *e->colours);
 	if (!e->coverage || !e->colours)
@@ -23,7 +18,6 @@ static bool keep_pixels(struct entry *e, const unsigned char *data, size_t strid
 		memcpy(e->colours + y * width, data + y * stride, width * sizeof *e->colours);
 		for (size_t x = 0; x < width; x++) {
 			uint32_t pixel = e->colours[y * width + x];
-
 			coloured |= (pixel & 0xffffff) != 0;
 			e->coverage[y * width + x] = (unsigned char)(pixel >> 24);
 		}
@@ -39,23 +33,20 @@ static bool rasterise(struct text_engine *t, struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
 	int width = e->box.width + 2 * BLEED, height = e->box.above + e->box.below + 2 * BLEED;
-	cairo_surface_t *surface;
-	cairo_t *cr;
-	bool good;
-
 	if (e->coverage || e->box.width == 0 || e->box.above + e->box.below == 0)
 		return true;
 	if (!text_lay_out(t, e))
 		return false;
-	surface = p->cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
-	cr = p->cairo_create(surface);
+	cairo_surface_t *surface = p->cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+	cairo_t *cr = p->cairo_create(surface);
 	p->cairo_translate(cr, e->x + BLEED, e->y + BLEED);
 	p->cairo_scale(cr, text_scale(t, e), text_scale(t, e));
 	p->pango_cairo_show_layout(cr, t->layout);
 	p->cairo_surface_flush(surface);
-	good = p->cairo_status(cr) == CAIRO_STATUS_SUCCESS &&
-	       keep_pixels(e, p->cairo_image_surface_get_data(surface),
-			   (size_t)p->cairo_image_surface_get_stride(surface), (size_t)width, (size_t)height);
+	bool good =
+	    p->cairo_status(cr) == CAIRO_STATUS_SUCCESS &&
+	    keep_pixels(e, p->cairo_image_surface_get_data(surface),
+			(size_t)p->cairo_image_surface_get_stride(surface), (size_t)width, (size_t)height);
 	p->cairo_destroy(cr);
 	p->cairo_surface_destroy(surface);
 	t->bytes += (size_t)width * (size_t)height;
@@ -67,7 +58,6 @@ static bool rasterise(struct text_engine *t, struct entry *e)
 static unsigned char blend(unsigned char under, unsigned int over, unsigned int alpha, bool snap)
 {
 	unsigned int value = (under * (255 - alpha) + over * alpha + 127) / 255;
-
 	return (unsigned char)(snap ? (value + 8) / 17 * 17 : value);
 }
 
@@ -75,7 +65,6 @@ static void paint_pixel(unsigned char *pixel, const struct entry *e, size_t at, 
 {
 	unsigned int alpha = e->coverage[at];
 	bool white = pixel[0] == 255 && pixel[1] == 255 && pixel[2] == 255;
-
 	if (alpha == 0)
 		return;
 	if (e->colours) { /* premultiplied: alpha has been applied */
@@ -96,7 +85,6 @@ void text_paint(struct text_engine *t, struct image *image, const char *text, st
 {
 	struct entry *e = text_lookup(t, text, style);
 	size_t at = 0;
-
 	if (!e)
 		return;
 	if (!rasterise(t, e)) {
@@ -109,7 +97,6 @@ void text_paint(struct text_engine *t, struct image *image, const char *text, st
 		for (int col = -BLEED; col < e->box.width + BLEED; col++, at++) {
 			int px = turned ? x + row - e->box.above : x + col;
 			int py = turned ? y - 1 - col : y + row - e->box.above;
-
 			if (px < 0 || py < 0 || (size_t)px >= image->width || (size_t)py >= image->height)
 				continue;
 			paint_pixel(image->pixels + ((size_t)py * image->width + (size_t)px) * 3, e, at,

@@ -11,7 +11,6 @@ static double round_step(double least, int *decimals)
 	int power = (int)floor(log10(least));
 	double unit = pow(10.0, power);
 	size_t i = 0;
-
 	while (i < 4 && factors[i] * unit < least * (1.0 - 1e-9))
 		i++;
 	if (i == 4)
@@ -22,15 +21,13 @@ static double round_step(double least, int *decimals)
 
 size_t ticks_make(double top, int length, int least, struct tick *ticks)
 {
-	double parts = least > 0 ? floor((double)length / least) : 5.0, step;
+	double parts = least > 0 ? floor((double)length / least) : 5.0;
 	size_t count = 0;
-	int decimals;
-
 	parts = parts < 1.0 ? 1.0 : parts > 6.0 ? 6.0 : parts;
-	step = round_step(top / parts, &decimals);
+	int decimals;
+	double step = round_step(top / parts, &decimals);
 	for (size_t i = 0; count < TICKS_MAX - 1; i++) {
 		double value = (double)i * step;
-
 		if (i > 0 && (top - value) / top * length < least)
 			break;
 		ticks[count].value = value;

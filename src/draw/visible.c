@@ -1,4 +1,5 @@
-/* Stand-ins for what would not be seen, or would break a label's line. */
+/* Stand-ins for what would not be seen, or would break a label's line: the same
+ * as core/token.c prints where it has one. */
 #include <stdint.h>
 #include <string.h>
 
@@ -31,11 +32,9 @@ static bool is_inkless(uint32_t code)
 static bool only_inkless(const char *text)
 {
 	size_t length = strlen(text);
-
 	for (size_t i = 0; i < length;) {
 		uint32_t code;
 		size_t step = utf8_decode(text + i, length - i, &code);
-
 		if (step == 0 || (code != ' ' && !is_inkless(code)))
 			return false;
 		i += step;
@@ -49,8 +48,8 @@ static void add_code(struct buffer *out, uint32_t code)
 		buffer_add_string(out, "\u21b5");
 	else if (code == '\t')
 		buffer_add_string(out, "\u21e5");
-	else if (code < 0x80)
-		buffer_printf(out, "<0x%02X>", (unsigned int)code);
+	else if (code < 0xa0)
+		buffer_printf(out, "\\x%02x", (unsigned int)code);
 	else
 		buffer_printf(out, "<U+%04X>", (unsigned int)code);
 }
@@ -59,15 +58,13 @@ void text_visible(struct buffer *out, const char *text)
 {
 	size_t length = strlen(text);
 	bool spaces = only_spaces(text), inkless = !spaces && only_inkless(text);
-
 	if (length == 0)
 		buffer_add_string(out, "\"\"");
 	for (size_t i = 0; i < length;) {
 		uint32_t code;
 		size_t step = utf8_decode(text + i, length - i, &code);
-
 		if (step == 0) {
-			buffer_printf(out, "<0x%02X>", (unsigned int)(unsigned char)text[i]);
+			buffer_printf(out, "\\x%02x", (unsigned int)(unsigned char)text[i]);
 			step = 1;
 		} else if (code == ' ' && (spaces || inkless)) {
 			buffer_add_string(out, "\u2423");

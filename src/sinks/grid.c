@@ -1,6 +1,5 @@
 #include "sinks/grid.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,28 +17,22 @@ size_t grid_factor(size_t count, size_t limit)
 /* Reduce rows [from, to) of the block, whose weights all fall into the grid row
  * `row`.  Sums run in double inside a block, so that a mean over many blocks
  * stays exact to float. */
-static void reduce_rows(const struct grid_sink *s, struct grid *g, const struct row_block *block, size_t from,
-			size_t to, size_t row)
+static void reduce_rows(struct grid *g, const struct row_block *block, size_t from, size_t to, size_t row)
 {
 	size_t block_rows = size_min(g->row_factor, g->queries - row * g->row_factor);
-
 	for (size_t col = 0; col < g->cols; col++) {
 		size_t first = col * g->col_factor;
 		size_t last = size_min(first + g->col_factor, g->keys);
 		float *value = &g->values[row * g->cols + col];
 		float highest = *value;
-		double sum = 0.0;
+		double sum = 0;
 		bool visible = false;
-
 		for (size_t r = from; r < to; r++) {
 			const float *weights = block->weights + r * block->keys;
 			const unsigned char *seen = block->visible + r * block->keys;
-
 			for (size_t k = first; k < last; k++) {
-				size_t key = s->key_at ? s->key_at[k] : k;
-				float w = weights[key];
-
-				visible |= seen[key] != 0;
+				float w = weights[k];
+				visible |= seen[k] != 0;
 				highest = w > highest ? w : highest;
 				g->maximum = w > g->maximum ? w : g->maximum;
 				sum += (double)w;
@@ -54,12 +47,11 @@ static void reduce_rows(const struct grid_sink *s, struct grid *g, const struct 
 	}
 }
 
-/* The common case, all keys and no reduction along them: one pass a row. */
+/* The common case, no reduction: one pass a row. */
 static void keep_row(struct grid *g, const float *weights, const unsigned char *seen, size_t row)
 {
 	float *values = g->values + row * g->cols;
 	unsigned char *masked = g->masked + row * g->cols;
-
 	for (size_t k = 0; k < g->cols; k++) {
 		values[k] = weights[k];
 		masked[k] = seen[k] == 0;
@@ -78,28 +70,25 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 {
 	struct grid_sink *s = (struct grid_sink *)sink;
 	size_t slot = s->slots[(block->batch * s->layers + block->layer) * s->heads + block->head];
-	struct grid *g;
-
 	(void)err;
 	if (slot == SIZE_MAX)
 		return ATTN_OK;
-	g = &s->grids[slot];
+	struct grid *g = &s->grids[slot];
 	for (size_t r = 0; r < block->count;) {
 		size_t position = s->positions[block->query + r];
-		size_t row, end = r + 1;
-
+		size_t end = r + 1;
 		if (position == SIZE_MAX) {
 			r++;
 			continue;
 		}
-		row = position / g->row_factor;
+		size_t row = position / g->row_factor;
 		while (end < block->count && s->positions[block->query + end] != SIZE_MAX &&
 		       s->positions[block->query + end] / g->row_factor == row)
 			end++;
-		if (g->row_factor == 1 && g->col_factor == 1 && !s->key_at)
+		if (g->row_factor == 1 && g->col_factor == 1)
 			keep_row(g, block->weights + r * block->keys, block->visible + r * block->keys, row);
 		else
-			reduce_rows(s, g, block, r, end, row);
+			reduce_rows(g, block, r, end, row);
 		position = s->positions[block->query + end - 1];
 		if (position + 1 == g->queries || (position + 1) % g->row_factor == 0)
 			finish_row(g, row);
@@ -113,7 +102,6 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 static size_t number_selected(const bool *selected, size_t count, size_t *out)
 {
 	size_t n = 0;
-
 	for (size_t i = 0; i < count; i++)
 		out[i] = !selected || selected[i] ? n++ : SIZE_MAX;
 	return n;
@@ -122,8 +110,6 @@ static size_t number_selected(const bool *selected, size_t count, size_t *out)
 static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
 				  const struct grid_options *options, struct attn_error *err)
 {
-	size_t cells;
-
 	g->queries = queries;
 	g->keys = keys;
 	g->reduction = options->reduction;
@@ -131,6 +117,7 @@ static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
 	g->col_factor = grid_factor(keys, options->max_cols);
 	g->rows = grid_factor(queries, g->row_factor);
 	g->cols = grid_factor(keys, g->col_factor);
+	size_t cells;
 	if (!size_mul(g->rows, g->cols, &cells))
 		return attn_fail_memory(err);
 	g->values = array_alloc(cells, sizeof *g->values);
@@ -152,11 +139,9 @@ static enum attn_status make_grids(struct grid_sink *s, const struct rows_info *
 				   const struct grid_options *options, struct attn_error *err)
 {
 	size_t heads = 0, total = info->batch * info->layers * info->heads;
-
 	for (size_t i = 0; i < total; i++) {
 		size_t head = i % info->heads, layer = i / info->heads % info->layers;
 		size_t batch = i / info->heads / info->layers;
-
 		s->slots[i] = selects(selection->batch, batch) && selects(selection->layers, layer) &&
 				      selects(selection->heads, head)
 				  ? heads++
@@ -169,38 +154,16 @@ static enum attn_status make_grids(struct grid_sink *s, const struct rows_info *
 		return attn_fail_memory(err);
 	s->grid_count = heads;
 	for (size_t i = 0; i < total; i++) {
-		enum attn_status status;
-		struct grid *g;
-
 		if (s->slots[i] == SIZE_MAX)
 			continue;
-		g = &s->grids[s->slots[i]];
+		struct grid *g = &s->grids[s->slots[i]];
 		g->head = i % info->heads;
 		g->layer = i / info->heads % info->layers;
 		g->batch = i / info->heads / info->layers;
-		status = grid_init(g, queries, keys, options, err);
+		enum attn_status status = grid_init(g, queries, keys, options, err);
 		if (status != ATTN_OK)
 			return status;
 	}
-	return ATTN_OK;
-}
-
-/* List the selected keys, unless that is all of them. */
-static enum attn_status select_keys(struct grid_sink *s, const struct rows_info *info, const bool *selected,
-				    size_t *keys, struct attn_error *err)
-{
-	*keys = info->keys;
-	if (!selected)
-		return ATTN_OK;
-	s->key_at = array_alloc(info->keys, sizeof *s->key_at);
-	if (!s->key_at)
-		return attn_fail_memory(err);
-	*keys = 0;
-	for (size_t i = 0; i < info->keys; i++)
-		if (selected[i])
-			s->key_at[(*keys)++] = i;
-	if (*keys == 0)
-		return attn_fail(err, ATTN_USAGE, "no key is selected, nothing to draw");
 	return ATTN_OK;
 }
 
@@ -208,16 +171,14 @@ enum attn_status grid_sink_init(struct grid_sink *sink, const struct rows_info *
 				const struct rows_selection *selection, const struct grid_options *options,
 				struct attn_error *err)
 {
-	const struct rows_selection all = {NULL, NULL, NULL, NULL};
-	enum attn_status status;
-	size_t queries, keys = 0, heads;
-
-	memset(sink, 0, sizeof *sink);
+	const struct rows_selection all = {0};
+	*sink = (struct grid_sink){0};
 	if (!selection)
 		selection = &all;
 	sink->sink.consume = consume;
 	sink->layers = info->layers;
 	sink->heads = info->heads;
+	size_t heads;
 	if (!size_mul(info->batch, info->layers, &heads) || !size_mul(heads, info->heads, &heads))
 		return attn_fail_memory(err);
 	sink->slots = array_alloc(heads, sizeof *sink->slots);
@@ -226,11 +187,10 @@ enum attn_status grid_sink_init(struct grid_sink *sink, const struct rows_info *
 		grid_sink_release(sink);
 		return attn_fail_memory(err);
 	}
-	queries = number_selected(selection->queries, info->queries, sink->positions);
-	status = queries > 0 ? select_keys(sink, info, options->keys, &keys, err)
-			     : attn_fail(err, ATTN_USAGE, "no query is selected, nothing to draw");
-	if (status == ATTN_OK)
-		status = make_grids(sink, info, selection, queries, keys, options, err);
+	size_t queries = number_selected(selection->queries, info->queries, sink->positions);
+	enum attn_status status = queries > 0
+				      ? make_grids(sink, info, selection, queries, info->keys, options, err)
+				      : attn_fail(err, ATTN_USAGE, "no query is selected, nothing to draw");
 	if (status != ATTN_OK)
 		grid_sink_release(sink);
 	return status;
@@ -245,6 +205,5 @@ void grid_sink_release(struct grid_sink *sink)
 	free(sink->grids);
 	free(sink->slots);
 	free(sink->positions);
-	free(sink->key_at);
-	memset(sink, 0, sizeof *sink);
+	*sink = (struct grid_sink){0};
 }

@@ -22,12 +22,11 @@ enum grid_reduction {
 struct grid_options {
 	size_t max_rows, max_cols; /* cells at most, each at least 1 */
 	enum grid_reduction reduction;
-	const bool *keys; /* one for each key, true = a column of the grid; NULL: all */
 };
 
 struct grid {
 	size_t batch, layer, head;     /* indices of the source */
-	size_t queries, keys;          /* weights covered: selected queries and keys */
+	size_t queries, keys;          /* weights covered: selected queries, all keys */
 	size_t rows, cols;             /* cells: queries / row_factor, keys / col_factor, rounded up */
 	size_t row_factor, col_factor; /* weights a cell; 1 = not reduced */
 	enum grid_reduction reduction;
@@ -45,7 +44,6 @@ struct grid_sink {
 	/* Private. */
 	size_t *slots;     /* (batch, layers, heads): which grid, or SIZE_MAX */
 	size_t *positions; /* (queries): which of the selected rows, or SIZE_MAX */
-	size_t *key_at;    /* the selected keys in order; NULL: all */
 	size_t layers, heads;
 };
 

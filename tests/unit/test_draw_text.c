@@ -29,9 +29,9 @@ static void test_visible(void **state)
 	expect_visible(" the", " the");
 	expect_visible("\n", "\u21b5");
 	expect_visible("a\tb", "a\u21e5b");
-	expect_visible("\x01\x7f", "<0x01><0x7F>");
-	expect_visible("\xff-", "<0xFF>-");
-	expect_visible("\xe2\x82", "<0xE2><0x82>");
+	expect_visible("\x1b[1m\x7f", "\\x1b[1m\\x7f");
+	expect_visible("\xff-", "\\xff-");
+	expect_visible("\xe2\x82", "\\xe2\\x82");
 	expect_visible("\u0645\u0631\u062d\u0628\u0627", "\u0645\u0631\u062d\u0628\u0627");
 	expect_visible("\u200b", "<U+200B>");
 	expect_visible("a\u200db", "a\u200db"); /* joiners are part of words and emoji */

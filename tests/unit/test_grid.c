@@ -105,7 +105,7 @@ static void test_reduction(void **state)
 	(void)state;
 	for (size_t i = 0; i < 6 * 6 * 2; i++) {
 		struct grid_options options = {limits[i % 6], limits[i / 6 % 6],
-					       i < 36 ? GRID_MAXIMUM : GRID_MEAN, NULL};
+					       i < 36 ? GRID_MAXIMUM : GRID_MEAN};
 		struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 23, .keys = 17};
 		struct matrix m = make_matrix(info.queries, info.keys, (unsigned int)i + 1);
 		struct grid_sink sink;
@@ -123,26 +123,25 @@ static void test_reduction(void **state)
 	}
 }
 
-/* Heads, queries and keys left out are not in the grids. */
+/* Heads and queries left out are not in the grids. */
 static void test_selection(void **state)
 {
 	const bool heads[3] = {true, false, true};
 	const bool queries[9] = {false, true, true, false, true, true, true, false, true};
-	const bool keys[5] = {false, true, true, true, true};
-	const size_t query_at[] = {1, 2, 4, 5, 6, 8}, key_at[] = {1, 2, 3, 4};
+	const size_t query_at[] = {1, 2, 4, 5, 6, 8}, key_at[] = {0, 1, 2, 3, 4};
 	const struct rows_selection selection = {NULL, NULL, heads, queries};
 	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 3, .queries = 9, .keys = 5};
 
 	(void)state;
 	for (size_t limit = 1; limit < 8; limit++) {
-		struct grid_options options = {limit, limit, GRID_MAXIMUM, keys};
+		struct grid_options options = {limit, limit, GRID_MAXIMUM};
 		struct grid_sink sink;
 
 		assert_int_equal(grid_sink_init(&sink, &info, &selection, &options, NULL), ATTN_OK);
 		assert_int_equal(sink.grid_count, 2);
 		assert_int_equal(sink.grids[1].head, 2);
 		assert_int_equal(sink.grids[0].queries, 6);
-		assert_int_equal(sink.grids[0].keys, 4);
+		assert_int_equal(sink.grids[0].keys, 5);
 		for (unsigned int head = 0; head < 3; head++) {
 			struct matrix m = make_matrix(9, 5, 77 + head);
 
@@ -161,15 +160,13 @@ static void test_nothing(void **state)
 	const struct rows_selection no_heads = {NULL, NULL, none, NULL},
 				    no_queries = {NULL, NULL, NULL, none};
 	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 2, .queries = 4, .keys = 4};
-	struct grid_options options = {4, 4, GRID_MAXIMUM, NULL};
+	struct grid_options options = {4, 4, GRID_MAXIMUM};
 	struct grid_sink sink;
 	struct attn_error err;
 
 	(void)state;
 	assert_int_equal(grid_sink_init(&sink, &info, &no_heads, &options, &err), ATTN_USAGE);
 	assert_int_equal(grid_sink_init(&sink, &info, &no_queries, &options, &err), ATTN_USAGE);
-	options.keys = none;
-	assert_int_equal(grid_sink_init(&sink, &info, NULL, &options, &err), ATTN_USAGE);
 	assert_null(sink.grids);
 	grid_sink_release(&sink);
 }
