@@ -11,7 +11,7 @@ enum {
 	/* Steps of the colour scale.  With the 16 greys of text they keep a
 	 * picture within a palette of 256. */
 	HEAT_LEVELS = 232,
-	NUMBER_SIZE = 8 /* bytes of a cell's number: ".17", "1.0", "1e+05" */
+	NUMBER_SIZE = 8 /* bytes of a cell's number: ".17", "1.00", "1e+05" */
 };
 
 /* A figure while it is drawn: rows and columns are those of the picture, so
@@ -56,7 +56,7 @@ void add_notes(struct buffer *out, const struct drawing *d, const struct layout 
 /* Ticks of a bar `length` pixels long. */
 size_t drawing_ticks(const struct drawing *d, const struct layout *layout, int length, struct tick *ticks);
 
-/* A cell's value as two digits: ".17", "1.0". */
+/* A cell's value with two decimals: ".17", "1.00"; from 10 up with none. */
 void number_text(float value, char text[NUMBER_SIZE]);
 
 /* The font for numbers in cells of `cell` pixels, or 0 when none fits.

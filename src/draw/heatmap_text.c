@@ -220,7 +220,7 @@ void number_text(float value, char text[NUMBER_SIZE])
 		snprintf(text, NUMBER_SIZE, "%.5s", digits + 1); /* without the 0 before the point */
 		return;
 	}
-	snprintf(digits, sizeof digits, fabs(v) < 9.95 ? "%.1f" : fabs(v) < 999.5 ? "%.0f" : "%.0e", v);
+	snprintf(digits, sizeof digits, fabs(v) < 9.995 ? "%.2f" : fabs(v) < 999.5 ? "%.0f" : "%.0e", v);
 	snprintf(text, NUMBER_SIZE, "%.7s", digits);
 }
 

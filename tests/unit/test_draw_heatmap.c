@@ -248,6 +248,24 @@ static void test_margins(void **state)
 	heatmap_painter_free(painter);
 }
 
+static void test_number_text(void **state)
+{
+	static const struct {
+		float value;
+		const char *want;
+	} cases[] = {{0, ".00"},       {0.004f, ".00"}, {0.95f, ".95"},  {0.994f, ".99"},
+		     {0.996f, "1.00"}, {1, "1.00"},     {9.99f, "9.99"}, {9.996f, "10"},
+		     {-0.5f, "-0.50"}, {999, "999"},    {1e5f, "1e+05"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[NUMBER_SIZE];
+
+		number_text(cases[i].value, text);
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
 /* Numbers come with all cells or none, and are asked for in vain where they
  * cannot be. */
 static void test_numbers(void **state)
@@ -434,7 +452,7 @@ int main(void)
 	    cmocka_unit_test(test_margins),     cmocka_unit_test(test_numbers),
 	    cmocka_unit_test(test_all_masked),  cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_refusals),    cmocka_unit_test(test_notes),
-	    cmocka_unit_test(test_size_advice),
+	    cmocka_unit_test(test_number_text), cmocka_unit_test(test_size_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
