@@ -27,7 +27,7 @@ struct output_file {
 	char *temporary; /* the name until then */
 	bool registered;
 	struct output_file *next, **link; /* in the registry, under its lock */
-	char buffer[STREAM_BUFFER];       /* of the stream */
+	char *buffer;                     /* of the stream */
 };
 
 /* The registry of temporaries.  Who holds the lock has all signals blocked, so a
@@ -166,6 +166,38 @@ static char *follow_links(const char *path)
 	return NULL;
 }
 
+/* The name that `path` has in the end, by its real directory where there is one;
+ * NULL on failure. */
+static char *settled_path(const char *path)
+{
+	char *final = follow_links(path);
+	if (!final)
+		return NULL;
+	char *slash = strrchr(final, '/');
+	const char *name = slash ? slash + 1 : final;
+	char *text = NULL, *directory;
+	if (slash)
+		*slash = '\0';
+	directory = realpath(!slash ? "." : *final ? final : "/", NULL);
+	if (asprintf(&text, "%s/%s", directory ? directory : final, name) < 0)
+		text = NULL;
+	free(directory);
+	free(final);
+	return text;
+}
+
+bool output_same_file(const char *a, const char *b)
+{
+	struct stat st;
+	if (stat(a, &st) == 0 && !S_ISREG(st.st_mode))
+		return false;
+	char *settled_a = settled_path(a), *settled_b = settled_path(b);
+	bool same = settled_a && settled_b && strcmp(settled_a, settled_b) == 0;
+	free(settled_a);
+	free(settled_b);
+	return same;
+}
+
 static bool same_file(const char *path, const struct stat *known)
 {
 	struct stat st;
@@ -240,6 +272,7 @@ static void discard(struct output *out)
 			close(file->fd);
 		free(file->temporary);
 		free(file->final);
+		free(file->buffer);
 		free(file);
 	}
 	free(out->path);
@@ -288,13 +321,15 @@ enum attn_status output_open(struct output *out, const char *path, bool binary, 
 	if (path[0] == '\0')
 		return attn_fail(err, ATTN_USAGE, "the name of an output file is empty");
 	out->path = strdup(names_standard_output(path) ? "-" : path);
-	struct output_file *file = out->file = malloc(sizeof *file);
-	if (!out->path || !file) {
+	struct output_file *file = out->file = calloc(1, sizeof *file);
+	if (file) {
+		file->fd = -1;
+		file->buffer = malloc(STREAM_BUFFER);
+	}
+	if (!out->path || !file || !file->buffer) {
 		discard(out);
 		return attn_fail_memory(err);
 	}
-	memset(file, 0, offsetof(struct output_file, buffer));
-	file->fd = -1;
 	if (open_descriptor(file, path) < 0) {
 		int error = errno;
 		enum attn_status status = fail_write(out->path, error, err);
@@ -313,7 +348,7 @@ enum attn_status output_open(struct output *out, const char *path, bool binary, 
 		discard(out);
 		return attn_fail_memory(err);
 	}
-	setvbuf(out->stream, file->buffer, _IOFBF, sizeof file->buffer);
+	setvbuf(out->stream, file->buffer, _IOFBF, STREAM_BUFFER);
 	return ATTN_OK;
 }
 
@@ -355,6 +390,8 @@ enum attn_status output_finish(struct output *out, struct attn_error *err)
 		out->stream = NULL;
 		if (fclose(stream) != 0 && !file->error)
 			file->error = errno;
+		free(file->buffer);
+		file->buffer = NULL;
 		if (!file->error && file->temporary)
 			sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* only a hint */
 	}

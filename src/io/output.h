@@ -44,12 +44,17 @@ enum attn_status output_patch(struct output *out, uint64_t offset, const void *b
 
 /* Flush and close the stream and start writing to the disk, without waiting for
  * it.  Many small files are made in half the time when all are finished before
- * the first is committed; each holds a file descriptor meanwhile. */
+ * the first is committed; each holds a file descriptor meanwhile, and no memory to
+ * speak of. */
 enum attn_status output_finish(struct output *out, struct attn_error *err);
 
 /* Finish, sync, close and rename to the final name.  For standard output: flush.
  * *out is empty after it, whatever it returns. */
 enum attn_status output_commit(struct output *out, struct attn_error *err);
+
+/* Whether two paths name one file, also where it is yet to be made: then the second
+ * would replace the first.  Devices and pipes may be written twice. */
+bool output_same_file(const char *a, const char *b);
 
 /* Close and remove the temporary file.  Safe on an empty (zeroed) output. */
 void output_abort(struct output *out);
