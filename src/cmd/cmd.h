@@ -6,6 +6,7 @@
 #define ATTN_CMD_CMD_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "core/strings.h"
 #include "util/error.h"
@@ -39,6 +40,13 @@ void report_error(const struct command *self, const struct attn_error *err);
 
 /* "attn run: wrote 'x.png'" on standard error, nothing for standard output. */
 void report_written(const struct command *self, const char *path);
+
+/* Write a text file that appears whole or not at all by print(stream, context), and
+ * say so; "-" is standard output.  Failures to write are found at the end: `print`
+ * may leave them. */
+enum attn_status write_file(const struct command *self, const char *path,
+			    enum attn_status (*print)(FILE *stream, void *context, struct attn_error *err),
+			    void *context, struct attn_error *err);
 
 /* Print a command's usage on standard output. */
 enum attn_status print_usage(const struct command *self);

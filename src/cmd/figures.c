@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/output.h"
 #include "util/buffer.h"
+#include "util/checked.h"
 
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,
 			       struct attn_error *err)
@@ -53,14 +53,22 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 	}
 }
 
+/* What a grid may hold where `panels` of them share a picture. */
+static enum attn_status grid_limits(struct grid_options *grid, const struct figure_options *f,
+				    const struct rows_info *info, size_t panels, struct attn_error *err)
+{
+	*grid = (struct grid_options){.reduction = f->reduction};
+	return heatmap_limits(info->queries, info->keys, panels, &f->heatmap, &grid->max_rows,
+			      &grid->max_cols, err);
+}
+
 enum attn_status figure_sink(struct grid_sink *sink, const struct figure_options *f,
 			     const struct rows_info *info, const struct selection *selection, size_t panels,
 			     struct attn_error *err)
 {
-	struct grid_options grid = {.reduction = f->reduction};
+	struct grid_options grid;
 	struct rows_selection rows = selection_rows(selection);
-	enum attn_status status = heatmap_limits(info->queries, info->keys, panels, &f->heatmap,
-						 &grid.max_rows, &grid.max_cols, err);
+	enum attn_status status = grid_limits(&grid, f, info, panels, err);
 	return status == ATTN_OK ? grid_sink_init(sink, info, &rows, &grid, err) : status;
 }
 
@@ -80,38 +88,75 @@ void figures_release(struct figures *f)
 			    "fonts-noto-core, fonts-noto-cjk, fonts-noto-color-emoji)",
 			    missing);
 	heatmap_painter_free(f->painter);
+	for (size_t i = 0; i < f->waiting_count; i++)
+		output_abort(&f->waiting[i]);
 	*f = (struct figures){0};
 }
 
-/* "batch 0, layer 1" as far as there are several or they are known, and a head. */
-static void add_place(struct buffer *text, const struct rows_info *info, const struct grid *grid,
-		      bool with_head)
+/* "head 3 (name)", "12 heads", "heads 0, 2", "7 of 12 heads". */
+static void add_heads(struct buffer *text, const struct rows_info *info, const struct grid *grids,
+		      size_t count)
 {
+	enum {
+		LISTED = 4
+	};
 	char name[200];
-	if (info->has_batch)
-		buffer_printf(text, "batch %zu, ", grid->batch);
-	if (info->layer_known)
-		buffer_printf(text, "layer %zu, ", info->first_layer + grid->layer);
-	if (with_head)
-		buffer_printf(text, "head %s", head_text(info, grid->head, name, sizeof name));
+	if (count == 1)
+		buffer_printf(text, "head %s", head_text(info, grids[0].head, name, sizeof name));
+	else if (count == info->heads)
+		buffer_printf(text, "%zu heads", count);
+	else if (count > LISTED)
+		buffer_printf(text, "%zu of %zu heads", count, info->heads);
 	else
-		buffer_printf(text, "%zu heads", info->heads);
+		for (size_t i = 0; i < count; i++)
+			buffer_printf(text, "%s%zu", i ? ", " : "heads ", grids[i].head);
 }
 
-static enum attn_status write_image(const struct figures *f, const struct image *image, const char *path,
+/* "batch 0, layer 1" as far as there are several or they are known, and the heads. */
+static void add_place(struct buffer *text, const struct rows_info *info, const struct grid *grids,
+		      size_t count)
+{
+	if (info->has_batch)
+		buffer_printf(text, "batch %zu, ", grids[0].batch);
+	if (info->layer_known)
+		buffer_printf(text, "layer %zu, ", info->first_layer + grids[0].layer);
+	add_heads(text, info, grids, count);
+}
+
+enum attn_status figures_commit(struct figures *f, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < f->waiting_count; i++) {
+		struct output *out = &f->waiting[i];
+		char *path = status == ATTN_OK ? strdup(out->path) : NULL;
+		if (status == ATTN_OK)
+			status = path ? output_commit(out, err) : attn_fail_memory(err);
+		if (status == ATTN_OK)
+			report_written(f->self, path);
+		free(path);
+		output_abort(out);
+	}
+	f->waiting_count = 0;
+	return status;
+}
+
+static enum attn_status write_image(struct figures *f, const struct image *image, const char *path,
 				    struct attn_error *err)
 {
-	struct output out = {0};
 	double dpi = f->options->heatmap.dpi > 0 ? f->options->heatmap.dpi : 96;
-	enum attn_status status = output_open(&out, path, true, err);
+	enum attn_status status = f->waiting_count == FIGURES_WAITING ? figures_commit(f, err) : ATTN_OK;
+	if (status != ATTN_OK)
+		return status;
+	struct output *out = &f->waiting[f->waiting_count];
+	status = output_open(out, path, true, err);
 	if (status == ATTN_OK)
-		status = image_write_png(out.stream, image, dpi, err);
+		status = image_write_png(out->stream, image, dpi, err);
 	if (status == ATTN_OK)
-		status = output_commit(&out, err);
+		status = output_finish(out, err);
+	if (status == ATTN_OK)
+		f->waiting_count++;
 	else
-		output_abort(&out);
-	if (status == ATTN_OK)
-		report_written(f->self, path);
+		output_abort(out);
 	return status;
 }
 
@@ -151,7 +196,7 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 		head_text(info, grids[i].head, name + 5, sizeof name - 5);
 		ok = string_list_add(&titles, name);
 	}
-	add_place(&text, info, &grids[0], count == 1);
+	add_place(&text, info, grids, count);
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
 		panels[i] = (struct heatmap_panel){&grids[i], titles.items[i]};
@@ -185,15 +230,74 @@ static enum attn_status draw_into(struct figures *f, const struct grid *grids, s
 	return status;
 }
 
-enum attn_status figures_draw_all(struct figures *f, const struct grid_sink *single,
-				  const struct grid_sink *overview, const char *directory,
+static enum attn_status begin_grids(struct head_figures *h, struct grid_sink *grids, const bool *heads,
+				    const struct grid_options *options, struct attn_error *err)
+{
+	struct rows_selection rows = {.batch = h->one.batch, .layers = h->one.layers, .heads = heads};
+	return grid_sink_init(grids, h->figures->in->info, &rows, options, err);
+}
+
+/* Make the grids of a head, and of all with the first one. */
+static enum attn_status begin_head(struct head_figures *h, const struct row_block *block,
+				   struct attn_error *err)
+{
+	const struct rows_info *info = h->figures->in->info;
+	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = true;
+	enum attn_status status = begin_grids(h, &h->single, h->one.heads, &h->single_options, err);
+	if (status == ATTN_OK && block->head == 0 && info->heads > 1)
+		status = begin_grids(h, &h->overview, NULL, &h->overview_options, err);
+	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = false;
+	return status;
+}
+
+/* Draw the grids of a head, and of all after the last one. */
+static enum attn_status end_head(struct head_figures *h, const struct row_block *block,
+				 struct attn_error *err)
+{
+	size_t heads = h->figures->in->info->heads;
+	enum attn_status status = draw_into(h->figures, h->single.grids, 1, h->directory, err);
+	grid_sink_release(&h->single);
+	if (heads == 1 || block->head < heads - 1)
+		return status;
+	if (status == ATTN_OK)
+		status = draw_into(h->figures, h->overview.grids, heads, h->directory, err);
+	grid_sink_release(&h->overview);
+	return status;
+}
+
+static enum attn_status draw_head(struct row_sink *sink, const struct row_block *block,
 				  struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
-	size_t heads = f->in->info->heads;
-	for (size_t i = 0; i < single->grid_count && status == ATTN_OK; i++)
-		status = draw_into(f, &single->grids[i], 1, directory, err);
-	for (size_t i = 0; i < overview->grid_count && status == ATTN_OK; i += heads)
-		status = draw_into(f, &overview->grids[i], heads, directory, err);
+	struct head_figures *h = (struct head_figures *)sink;
+	const struct rows_info *info = h->figures->in->info;
+	enum attn_status status = block->query == 0 ? begin_head(h, block, err) : ATTN_OK;
+	if (status == ATTN_OK)
+		status = h->single.sink.consume(&h->single.sink, block, err);
+	if (status == ATTN_OK && info->heads > 1)
+		status = h->overview.sink.consume(&h->overview.sink, block, err);
+	if (status == ATTN_OK && block->query + block->count == info->queries)
+		status = end_head(h, block, err);
 	return status;
+}
+
+enum attn_status head_figures_init(struct head_figures *h, struct figures *f, const char *directory,
+				   struct attn_error *err)
+{
+	const struct rows_info *info = f->in->info;
+	*h = (struct head_figures){.sink = {.consume = draw_head}, .figures = f, .directory = directory};
+	h->one.batch = array_alloc(info->batch, sizeof(bool));
+	h->one.layers = array_alloc(info->layers, sizeof(bool));
+	h->one.heads = array_alloc(info->heads, sizeof(bool));
+	if (!h->one.batch || !h->one.layers || !h->one.heads)
+		return attn_fail_memory(err);
+	enum attn_status status = grid_limits(&h->single_options, f->options, info, 1, err);
+	return status == ATTN_OK ? grid_limits(&h->overview_options, f->options, info, info->heads, err)
+				 : status;
+}
+
+void head_figures_release(struct head_figures *h)
+{
+	selection_release(&h->one);
+	grid_sink_release(&h->single);
+	grid_sink_release(&h->overview);
 }

@@ -4,6 +4,7 @@
 
 #include "cmd/inputs.h"
 #include "draw/heatmap.h"
+#include "io/output.h"
 #include "sinks/grid.h"
 
 struct figure_options {
@@ -22,30 +23,53 @@ enum attn_status figure_sink(struct grid_sink *sink, const struct figure_options
 			     const struct rows_info *info, const struct selection *selection, size_t panels,
 			     struct attn_error *err);
 
-/* One run's pictures: fonts are loaded and labels measured once. */
+enum {
+	FIGURES_WAITING = 64 /* file descriptors, at most */
+};
+
+/* One run's pictures: fonts are loaded and labels measured once.  Pictures that are
+ * drawn wait for each other, and appear together. */
 struct figures {
 	const struct command *self;
 	const struct inputs *in;
 	const struct figure_options *options;
 	struct heatmap_painter *painter;
+	struct output waiting[FIGURES_WAITING];
+	size_t waiting_count;
 };
 
+/* Loads Pango, so before what takes long: it may be missing. */
 enum attn_status figures_init(struct figures *f, const struct command *self, const struct inputs *in,
 			      const struct figure_options *options, struct attn_error *err);
 
-/* Warns about characters that no font has; safe on a zeroed one. */
+/* Warns about characters that no font has, and drops what is not committed; safe on
+ * a zeroed one. */
 void figures_release(struct figures *f);
 
 /* Draw grids[0..count) of one layer and batch item as one picture: a single heatmap, or a grid
- * of panels.  "-" is standard output. */
+ * of panels.  "-" is standard output.  The file appears with figures_commit, or before, when
+ * too many wait. */
 enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_t count, const char *path,
 			      struct attn_error *err);
+enum attn_status figures_commit(struct figures *f, struct attn_error *err);
 
-/* Draw each grid of `single` into DIR/head0.png, ... and those of `overview`
- * (empty where there is one head) that share a layer and a batch item into
- * DIR/heads.png, with layer1- and batch0- before it where there are several. */
-enum attn_status figures_draw_all(struct figures *f, const struct grid_sink *single,
-				  const struct grid_sink *overview, const char *directory,
-				  struct attn_error *err);
+/* The sink that draws each head into DIR/head0.png, ... and the heads that share a
+ * layer and a batch item into DIR/heads.png, with layer1- and batch0- before it
+ * where there are several.  It draws them as they come, so that only one head, and
+ * the small panels of one layer, are in memory. */
+struct head_figures {
+	struct row_sink sink;
+
+	/* Private. */
+	struct figures *figures;
+	const char *directory;
+	struct grid_options single_options, overview_options;
+	struct selection one; /* the layer, batch item and head at hand */
+	struct grid_sink single, overview;
+};
+
+enum attn_status head_figures_init(struct head_figures *h, struct figures *f, const char *directory,
+				   struct attn_error *err);
+void head_figures_release(struct head_figures *h); /* safe on a zeroed one */
 
 #endif

@@ -26,11 +26,7 @@ static const char usage[] =
     "      --numbers WHEN    weights in cells: auto, on or off [auto]\n"
     "      --reduce HOW      how many weights become one cell: max or mean [max]\n"
     "      --max X           top of the colour scale [the largest weight drawn]\n"
-    "\n"
-    "Attention (override what files say):\n"
-    "      --num-heads N, --num-kv-heads N, --packed, --causal, --scale X, --softcap X,\n"
-    "      --add-zero-attn, --layout in,out|out,in, --axes layer|batch|layer,batch\n"
-    "\n"
+    "\n" SETTING_USAGE "\n"
     "  -h, --help            show this help\n"
     "\n"
     "attn heatmap x.json --head 3 -o head3.png\n";
@@ -95,12 +91,12 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 		return status;
 	struct rows_selection rows = selection_rows(&job->selected);
 	struct row_sink *sinks[] = {&job->grids.sink};
-	status = rows_stream(job->in.source, &rows, sinks, 1, err);
+	status = figures_init(&job->figures, self, &job->in, &job->figure, err);
 	if (status == ATTN_OK)
-		status = figures_init(&job->figures, self, &job->in, &job->figure, err);
+		status = rows_stream(job->in.source, &rows, sinks, 1, err);
 	if (status == ATTN_OK)
 		status = figures_draw(&job->figures, job->grids.grids, job->grids.grid_count, job->path, err);
-	return status;
+	return status == ATTN_OK ? figures_commit(&job->figures, err) : status;
 }
 
 static enum attn_status parse(struct job *job, struct options *o, bool *help, struct attn_error *err)

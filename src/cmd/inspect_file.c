@@ -3,7 +3,6 @@
 
 #include "cmd/ranking_output.h"
 #include "io/input.h"
-#include "io/output.h"
 #include "util/buffer.h"
 
 static const char usage[] = "usage: attn inspect file [options] FILE\n"
@@ -145,27 +144,27 @@ static void add_file(struct buffer *out, const struct bundle *b, const char *pat
 		buffer_add_char(out, '\n');
 }
 
-static enum attn_status inspect(const char *path, enum table_format table_format, struct attn_error *err)
+static enum attn_status print_text(FILE *stream, void *context, struct attn_error *err)
+{
+	const struct buffer *text = context;
+	if (text->failed)
+		return attn_fail_memory(err);
+	fwrite(text->data, 1, text->length, stream);
+	return ATTN_OK;
+}
+
+static enum attn_status inspect(const struct command *self, const char *path, enum table_format table_format,
+				struct attn_error *err)
 {
 	struct bundle bundle;
 	struct buffer text = BUFFER_INIT;
-	struct output out = {0};
 	enum format format;
 	bundle_init(&bundle);
 	enum attn_status status = input_read_file(&bundle, path, &format, err);
-	if (status == ATTN_OK)
-		status = output_open(&out, "-", false, err);
 	if (status == ATTN_OK) {
 		add_file(&text, &bundle, path, format, table_format_settle(table_format));
-		if (text.failed)
-			status = attn_fail_memory(err);
-		else
-			fwrite(text.data, 1, text.length, out.stream);
+		status = write_file(self, "-", print_text, &text, err);
 	}
-	if (status == ATTN_OK)
-		status = output_commit(&out, err);
-	else
-		output_abort(&out);
 	buffer_release(&text);
 	bundle_release(&bundle);
 	return status;
@@ -186,7 +185,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (argc - optind != 1)
 		return attn_fail(err, ATTN_USAGE, "%d files are given, expected one (see '%s --help')",
 				 argc - optind, self->title);
-	return inspect(argv[optind], format, err);
+	return inspect(self, argv[optind], format, err);
 }
 
 const struct command command_inspect_file = {"file", run, "attn inspect file", "what a file holds", usage};

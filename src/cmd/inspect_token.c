@@ -2,12 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/ranking_output.h"
 #include "core/settings.h"
 #include "core/token.h"
-#include "io/output.h"
 #include "util/checked.h"
 
 static const char usage[] =
@@ -29,11 +27,7 @@ static const char usage[] =
     "      --tsv             a table: layer head query query_token rank key key_token weight\n"
     "                        [elsewhere]\n"
     "      --json, --jsonl   one document, or a line a row, with the same names\n"
-    "\n"
-    "Attention (override what files say):\n"
-    "      --num-heads N, --num-kv-heads N, --packed, --causal, --scale X, --softcap X,\n"
-    "      --add-zero-attn, --layout in,out|out,in, --axes layer|batch|layer,batch\n"
-    "\n"
+    "\n" SETTING_USAGE "\n"
     "  -h, --help            show this help\n"
     "\n"
     "Exit status 1: TOKEN does not occur.\n"
@@ -77,10 +71,8 @@ static enum attn_status parse(struct job *job, struct options *o, struct attn_er
 			job->help = true;
 		else if (id == OPTION_TO)
 			job->to = true;
-		else if (id == OPTION_TOP && strcmp(o->value, "all") == 0)
-			job->top = SIZE_MAX;
 		else if (id == OPTION_TOP)
-			status = option_count(o, 1, SIZE_MAX, &job->top, err);
+			status = option_top(o, &job->top, err);
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
 			selection_option(&job->selection, id, o->value);
 		else if (id == OPTION_SETTING)
@@ -160,25 +152,18 @@ static enum attn_status rank(struct job *job, struct attn_error *err)
 	return rows_stream(job->in.source, &rows, sinks, 1, err);
 }
 
-static enum attn_status print(struct job *job, struct attn_error *err)
+static enum attn_status print(struct job *job, const struct command *self, struct attn_error *err)
 {
-	struct output out = {0};
 	struct ranking_view view = {
 	    .in = &job->in,
 	    .ranking = &job->ranking,
 	    .selection = &job->selected,
 	    .mean = job->ranking.options.mean,
+	    .apart = true,
 	    .format = table_format_settle(job->format),
-	    .bars = isatty(STDOUT_FILENO),
 	    .top = job->top,
 	};
-	enum attn_status status = output_open(&out, "-", false, err);
-	if (status == ATTN_OK)
-		status = ranking_print(out.stream, &view, NULL, err);
-	if (status == ATTN_OK)
-		return output_commit(&out, err);
-	output_abort(&out);
-	return status;
+	return ranking_write(self, "-", &view, err);
 }
 
 static enum attn_status inspect(struct job *job, const struct command *self, int argc, char **argv,
@@ -196,7 +181,7 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 		status = find_places(job, err);
 	if (status == ATTN_OK)
 		status = rank(job, err);
-	return status == ATTN_OK ? print(job, err) : status;
+	return status == ATTN_OK ? print(job, self, err) : status;
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)

@@ -124,3 +124,21 @@ enum attn_status option_number(const struct options *o, double least, double mos
 	snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
 	return option_fail(o, expected, err);
 }
+
+enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err)
+{
+	if (*out)
+		return attn_fail(err, ATTN_USAGE, "'%s%s' is given twice, expected it once",
+				 o->name[1] ? "--" : "-", o->name);
+	*out = o->value;
+	return ATTN_OK;
+}
+
+enum attn_status option_top(const struct options *o, size_t *out, struct attn_error *err)
+{
+	if (strcmp(o->value, "all") == 0) {
+		*out = SIZE_MAX;
+		return ATTN_OK;
+	}
+	return option_count(o, 1, SIZE_MAX, out, err);
+}

@@ -53,6 +53,21 @@ enum {
 		"axes", required_argument, NULL, OPTION_SETTING                                              \
 	}
 
+/* The same options in a usage. */
+#define SETTING_USAGE                                                                                        \
+	"Attention (override what files say):\n"                                                             \
+	"      --num-heads N       query heads\n"                                                            \
+	"      --num-kv-heads N    key and value heads, shared by groups of query heads\n"                   \
+	"      --packed[=BOOL]     q, k, v hold their heads side by side\n"                                  \
+	"      --causal[=BOOL]     a query sees no key after its own position\n"                             \
+	"      --scale X           factor of the scores [1/sqrt(head size)]\n"                               \
+	"      --softcap X         scores s become X tanh(s/X) [none]\n"                                     \
+	"      --add-zero-attn[=BOOL]\n"                                                                     \
+	"                          append a key and a value of zeros\n"                                      \
+	"      --layout L          weight matrices are stored 'in,out' or 'out,in' [in,out]\n"               \
+	"      --axes A            what stands before the head in stored weights: layer, batch or\n"         \
+	"                          layer,batch [layer]\n"
+
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
@@ -94,6 +109,12 @@ int options_next(struct options *o, struct attn_error *err);
 
 /* ATTN_USAGE: "'--top' is 'x', expected ...". */
 enum attn_status option_fail(const struct options *o, const char *expected, struct attn_error *err);
+
+/* The value of an option that may be given once: ATTN_USAGE where *out is not NULL. */
+enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err);
+
+/* How many to list: a number from 1, or "all", which is SIZE_MAX. */
+enum attn_status option_top(const struct options *o, size_t *out, struct attn_error *err);
 
 /* Strict numbers from an option's value. */
 enum attn_status option_count(const struct options *o, size_t least, size_t most, size_t *out,

@@ -237,19 +237,24 @@ static void print_frame(const struct printer *p, bool opening)
 		fputs(opening ? "{\"version\": 1, \"rankings\": [" : p->rows ? "\n]}\n" : "]}\n", p->stream);
 }
 
-enum attn_status ranking_print(FILE *stream, const struct ranking_view *view, size_t *rows,
+static enum attn_status print_ranking(FILE *stream, void *context, struct attn_error *err)
+{
+	struct printer *p = context;
+	p->stream = stream;
+	if (p->bars)
+		each_row(p, measure_row);
+	print_frame(p, true);
+	each_row(p, print_row);
+	print_frame(p, false);
+	return p->text.failed ? attn_fail_memory(err) : ATTN_OK;
+}
+
+enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_view *view,
 			       struct attn_error *err)
 {
-	struct printer p = {.stream = stream, .view = view, .text = BUFFER_INIT, .highest = 1e-30f};
-	p.bars = view->format == TABLE_TEXT && view->bars;
-	if (p.bars)
-		each_row(&p, measure_row);
-	print_frame(&p, true);
-	each_row(&p, print_row);
-	print_frame(&p, false);
-	bool failed = p.text.failed;
+	struct printer p = {.view = view, .text = BUFFER_INIT, .highest = 1e-30f};
+	p.bars = view->format == TABLE_TEXT && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
+	enum attn_status status = write_file(self, path, print_ranking, &p, err);
 	buffer_release(&p.text);
-	if (rows)
-		*rows = p.rows;
-	return failed ? attn_fail_memory(err) : ATTN_OK;
+	return status;
 }

@@ -2,8 +2,6 @@
 #ifndef ATTN_CMD_RANKING_OUTPUT_H
 #define ATTN_CMD_RANKING_OUTPUT_H
 
-#include <stdio.h>
-
 #include "cmd/inputs.h"
 #include "sinks/ranking.h"
 
@@ -26,14 +24,14 @@ struct ranking_view {
 	struct ranking_sink *ranking;
 	const struct selection *selection; /* which layers, batch items and heads */
 	bool mean;                         /* print the mean over heads, too */
+	bool apart;                        /* text has an empty line between the lists of a head */
 	enum table_format format;          /* settled: not TABLE_DEFAULT */
-	bool bars;                         /* text has bars: it is for a terminal */
 	size_t top;                        /* print at most so many of each list */
 };
 
-/* Write to the stream, which the caller flushes and checks.  Returns the number
- * of rows in *rows (which may be NULL).  ATTN_FAILED: out of memory. */
-enum attn_status ranking_print(FILE *stream, const struct ranking_view *view, size_t *rows,
+/* Write into a file that appears as a whole, and say so; "-" is standard output.
+ * Text has bars where it goes to a terminal. */
+enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_view *view,
 			       struct attn_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "io/output.h"
 #include "util/buffer.h"
 
 /* One line on standard error.  Names come from files: nothing in them may steer a
@@ -58,6 +59,23 @@ void report_written(const struct command *self, const char *path)
 	buffer_printf(&text, "%s: wrote '%s'", self->title, path);
 	print_line(text.failed ? "out of memory" : text.data);
 	buffer_release(&text);
+}
+
+enum attn_status write_file(const struct command *self, const char *path,
+			    enum attn_status (*print)(FILE *stream, void *context, struct attn_error *err),
+			    void *context, struct attn_error *err)
+{
+	struct output out = {0};
+	enum attn_status status = output_open(&out, path, false, err);
+	if (status == ATTN_OK)
+		status = print(out.stream, context, err);
+	if (status == ATTN_OK)
+		status = output_commit(&out, err);
+	else
+		output_abort(&out);
+	if (status == ATTN_OK)
+		report_written(self, path);
+	return status;
 }
 
 enum attn_status print_usage(const struct command *self)

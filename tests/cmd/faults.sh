@@ -88,4 +88,91 @@ status 0 attn inspect file --text "$esc$c1$bidi.json"
 steered 'the name of a file steers nothing' out
 rm -- "$esc$c1$bidi.json"
 
+# Two outputs in one file, however it is spelt.
+mkdir two
+ln -s ../two/x.npy two/link.npy
+ln -s two again
+for other in two/x.npy ./two/x.npy two/../two/x.npy two/link.npy again/x.npy "$PWD/two/x.npy"; do
+	status 2 attn run x.json --weights two/x.npy --context "$other"
+	says "'--context' and '--weights' are both 'two/x.npy', expected two files"
+done
+is 'nothing is made' "$(listing two)" './link.npy '
+status 0 attn run x.json --weights two/x.npy --context two/y.npy
+status 2 attn run x.json --weights two/link.npy --scores again/x.npy
+ln -s /dev/null two/null.npy
+status 0 attn run x.json --weights two/null.npy --context two/null.npy
+cp w.npy same.npy
+status 0 attn run weights=same.npy --weights same.npy
+same 'an output may be an input' w.npy same.npy
+status 2 attn run x.json --weights a.npy --weights b.npy
+says "'--weights' is given twice, expected it once"
+status 2 attn run x.json -o a --directory b
+says "'--directory' is given twice"
+
+# Options of an output that is not made.
+ignored()
+{
+	status 2 attn run x.json "${@:2}"
+	says "$1"
+}
+ignored "'--top' is for a ranking" --context c.npy --top 3
+ignored "'--json' is for a ranking on standard output" --rankings r.tsv --json
+ignored "'--text' is for a ranking on standard output" --weights - --text
+ignored "'--cell' is for pictures, expected --heatmaps DIR beside it" --rankings - --cell 3
+status 0 attn run x.json --weights a.npy --rankings - --top all --jsonl
+is 'all keys' "$(wc -l < out)" 32
+
+# The title says which heads are drawn.
+sed -e 's/"num_heads": 2/"num_heads": 4/' -e /head_names/d x.json > four.json
+titled()
+{
+	attn heatmap four.json --head "$1" -o expected.png --title "$2" 2> err
+	attn heatmap four.json --head "$1" -o found.png 2> err
+	same "the title of --head $1" expected.png found.png
+}
+titled 0,2 'heads 0, 2'
+titled 0-3 '4 heads'
+
+# Pango is looked for before anything is made.
+mkdir library
+: > library/libpangocairo-1.0.so.0
+without_pango()
+{
+	LD_LIBRARY_PATH=$PWD/library "$@"
+}
+status 4 without_pango attn run x.json -o none
+says 'install Pango'
+says 'single outputs, such as --weights FILE, need no pictures'
+ok 'nothing is made without Pango' test ! -e none
+status 4 without_pango attn heatmap x.json -o none.png
+says 'install Pango'
+status 0 without_pango attn run x.json --weights none.npy
+
+# Many heads take no more memory than the few that are drawn at a time.
+peak()
+{
+	local child
+	"$ATTN" "$@" 2> err &
+	child=$!
+	highest=0
+	while found=$(awk '/^VmHWM/ { print $2 }' /proc/$child/status 2> /dev/null) && [ -n "$found" ]; do
+		highest=$found
+		sleep 0.02
+	done
+	wait $child
+}
+if [ ! -r /proc/self/status ] || grep -q __asan_init "$ATTN"; then
+	skip 'the memory of many heads'
+else
+	make_npy q2.npy '2, 800, 4' 25600
+	make_npy k2.npy '2, 800, 4' 25600
+	make_npy q30.npy '30, 800, 4' 384000
+	make_npy k30.npy '30, 800, 4' 384000
+	peak run q=q2.npy k=k2.npy --heatmaps few
+	few=$highest
+	peak run q=q30.npy k=k30.npy --heatmaps many
+	ok "30 heads in $highest KiB, 2 in $few KiB" test "$highest" -lt $((few + 40000))
+	is 'a picture for each head' "$(find many -name '*.png' | wc -l)" 31
+fi
+
 finish

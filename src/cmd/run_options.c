@@ -1,0 +1,257 @@
+#include "cmd/run_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char run_usage[] =
+    "usage: attn run [options] INPUT...\n"
+    "\n"
+    "Compute attention.  Writes DIR/attention.safetensors (context, output, weights),\n"
+    "DIR/rankings.tsv and a heatmap PNG for each head and for all, and prints which key each\n"
+    "query attends to most.  INPUT is a file (JSON, npy, npz, safetensors), '-', or\n"
+    "ROLE=FILE[:TENSOR]; see attn-formats(5).\n"
+    "\n"
+    "  -o, --directory DIR     where to write [attn-out]\n"
+    "\n"
+    "Only these, where any is given; '-' is standard output, and the ending picks the\n"
+    "format: .safetensors .npy .npz .json .tsv\n"
+    "      --context FILE      context vectors, heads side by side\n"
+    "      --output FILE       context after the output projection\n"
+    "      --weights FILE      attention weights\n"
+    "      --scores FILE       scores before the softmax\n"
+    "      --rankings FILE     which keys each query attends to: .tsv .json .jsonl\n"
+    "      --heatmaps DIR      a PNG for each head and for all\n"
+    "\n"
+    "      --scores-stage S    raw (scaled products), capped (after softcap) or masked [raw]\n"
+    "      --format FORMAT     of a tensor on standard output: safetensors npy npz json tsv [npy]\n"
+    "      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"
+    "      --text, --tsv, --json, --jsonl\n"
+    "                          form of a ranking on standard output [text on a terminal,\n"
+    "                          else tsv]\n"
+    "\n"
+    "Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"
+    "      --transpose, --numbers auto|on|off, --reduce max|mean, --max X; see\n"
+    "      'attn heatmap --help'\n"
+    "\n" SETTING_USAGE "\n"
+    "  -h, --help              show this help\n"
+    "\n"
+    "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
+
+enum {
+	OPTION_CONTEXT = OPTION_OWN,
+	OPTION_OUTPUT,
+	OPTION_WEIGHTS,
+	OPTION_SCORES,
+	OPTION_RANKINGS,
+	OPTION_HEATMAPS,
+	OPTION_STAGE,
+	OPTION_FORMAT,
+};
+
+static const struct option table[] = {
+    {"directory", required_argument, NULL, 'o'},
+    {"context", required_argument, NULL, OPTION_CONTEXT},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"weights", required_argument, NULL, OPTION_WEIGHTS},
+    {"scores", required_argument, NULL, OPTION_SCORES},
+    {"rankings", required_argument, NULL, OPTION_RANKINGS},
+    {"heatmaps", required_argument, NULL, OPTION_HEATMAPS},
+    {"scores-stage", required_argument, NULL, OPTION_STAGE},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"top", required_argument, NULL, OPTION_TOP},
+    TABLE_OPTIONS,
+    PICTURE_OPTIONS,
+    SETTING_OPTIONS,
+    HELP_OPTION,
+    END_OPTION,
+};
+
+static enum attn_status parse_stage(struct run_options *r, const struct options *o, struct attn_error *err)
+{
+	if (strcmp(o->value, "raw") == 0)
+		r->stage = SCORES_RAW;
+	else if (strcmp(o->value, "capped") == 0)
+		r->stage = SCORES_CAPPED;
+	else if (strcmp(o->value, "masked") == 0)
+		r->stage = SCORES_MASKED;
+	else
+		return option_fail(o, "'raw', 'capped' or 'masked'", err);
+	return ATTN_OK;
+}
+
+static enum attn_status parse_format(struct run_options *r, const struct options *o, struct attn_error *err)
+{
+	static const enum format accepted[] = {FORMAT_SAFETENSORS, FORMAT_NPY, FORMAT_NPZ, FORMAT_JSON,
+					       FORMAT_TSV};
+	for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+		if (strcmp(o->value, format_name(accepted[i])) == 0) {
+			r->format = accepted[i];
+			return ATTN_OK;
+		}
+	}
+	return option_fail(o, "safetensors, npy, npz, json or tsv", err);
+}
+
+/* Remember an option that is for one kind of output only. */
+static void note_option(char *text, size_t size, const struct options *o)
+{
+	snprintf(text, size, "--%s", o->name);
+}
+
+static enum attn_status parse_one(struct run_options *r, struct inputs *in, int id, const struct options *o,
+				  struct attn_error *err)
+{
+	const char **const paths[] = {&r->context, &r->output,   &r->weights,
+				      &r->scores,  &r->rankings, &r->heatmaps};
+	if (id >= OPTION_CONTEXT && id <= OPTION_HEATMAPS)
+		return option_once(o, paths[id - OPTION_CONTEXT], err);
+	switch (id) {
+	case -1:
+		return ATTN_USAGE;
+	case 'h':
+	case OPTION_HELP:
+		r->help = true;
+		return ATTN_OK;
+	case 'o':
+		return option_once(o, &r->directory, err);
+	case OPTION_STAGE:
+		return parse_stage(r, o, err);
+	case OPTION_FORMAT:
+		return parse_format(r, o, err);
+	case OPTION_TOP:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_top(o, &r->top, err);
+	case OPTION_TSV:
+	case OPTION_JSON:
+	case OPTION_JSONL:
+	case OPTION_TEXT:
+		note_option(r->table_option, sizeof r->table_option, o);
+		r->table_format = table_format_of(id);
+		return ATTN_OK;
+	case OPTION_SETTING:
+		return inputs_setting(in, o, err);
+	default:
+		note_option(r->picture_option, sizeof r->picture_option, o);
+		return figure_option(&r->figure, id, o, err);
+	}
+}
+
+static bool is_standard(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+/* An option whose output is not made would be ignored. */
+static enum attn_status check_needed(const struct run_options *r, struct attn_error *err)
+{
+	if (r->everything)
+		return ATTN_OK;
+	if (*r->top_option && !r->rankings)
+		return attn_fail(err, ATTN_USAGE, "'%s' is for a ranking, expected --rankings FILE beside it",
+				 r->top_option);
+	if (*r->table_option && !is_standard(r->rankings))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'%s' is for a ranking on standard output, expected '--rankings -' beside it",
+		    r->table_option);
+	if (*r->picture_option && !r->heatmaps)
+		return attn_fail(err, ATTN_USAGE, "'%s' is for pictures, expected --heatmaps DIR beside it",
+				 r->picture_option);
+	return ATTN_OK;
+}
+
+/* Two outputs in one file: the second would replace the first. */
+static enum attn_status check_distinct(const char *const *outputs, const char *const *names, size_t count,
+				       struct attn_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (outputs[i] && outputs[j] && !is_standard(outputs[i]) &&
+			    !is_standard(outputs[j]) && output_same_file(outputs[j], outputs[i]))
+				return attn_fail(err, ATTN_USAGE,
+						 "'--%s' and '--%s' are both '%s', expected two files",
+						 names[j], names[i], outputs[i]);
+	return ATTN_OK;
+}
+
+static enum attn_status check_standard(struct run_options *r, size_t standard, struct attn_error *err)
+{
+	if (is_standard(r->heatmaps))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--heatmaps' is '-', expected a directory (attn heatmap -o - writes one)");
+	if (standard > 1)
+		return attn_fail(err, ATTN_USAGE,
+				 "%zu outputs are '-', expected one: standard output holds one file",
+				 standard);
+	if (r->format != FORMAT_UNKNOWN && (standard == 0 || is_standard(r->rankings)))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--format' is for a tensor on standard output: a file's ending picks its "
+				 "format");
+	return ATTN_OK;
+}
+
+static enum attn_status settle_rankings(struct run_options *r, struct attn_error *err)
+{
+	r->rankings_format = table_format_settle(r->table_format);
+	if (!r->rankings || is_standard(r->rankings))
+		return ATTN_OK;
+	switch (format_of_name(r->rankings)) {
+	case FORMAT_TSV:
+		r->rankings_format = TABLE_TSV;
+		return ATTN_OK;
+	case FORMAT_JSON:
+		r->rankings_format = TABLE_JSON;
+		return ATTN_OK;
+	case FORMAT_JSONL:
+		r->rankings_format = TABLE_JSONL;
+		return ATTN_OK;
+	default:
+		return attn_fail(err, ATTN_USAGE, "'%s' has no known ending, expected .tsv, .json or .jsonl",
+				 r->rankings);
+	}
+}
+
+/* Options that do not go together. */
+static enum attn_status validate(struct run_options *r, struct attn_error *err)
+{
+	static const char *const names[] = {"context", "output", "weights", "scores", "rankings", "heatmaps"};
+	const char *const outputs[] = {r->context, r->output,   r->weights,
+				       r->scores,  r->rankings, r->heatmaps};
+	enum {
+		OUTPUTS = sizeof outputs / sizeof *outputs
+	};
+	size_t given = 0, standard = 0;
+	for (size_t i = 0; i < OUTPUTS; i++) {
+		given += outputs[i] != NULL;
+		standard += is_standard(outputs[i]);
+	}
+	r->everything = given == 0;
+	enum attn_status status = check_standard(r, standard, err);
+	if (status == ATTN_OK)
+		status = check_distinct(outputs, names, OUTPUTS, err);
+	if (status != ATTN_OK)
+		return status;
+	if (given && r->directory)
+		return attn_fail(err, ATTN_USAGE,
+				 "'-o' makes all files: leave it out where single outputs are asked for");
+	if (r->stage != SCORES_NONE && !r->scores)
+		return attn_fail(err, ATTN_USAGE, "'--scores-stage' needs '--scores FILE'");
+	if (r->scores && r->stage == SCORES_NONE)
+		r->stage = SCORES_RAW;
+	if (!r->directory)
+		r->directory = "attn-out";
+	status = check_needed(r, err);
+	return status == ATTN_OK ? settle_rankings(r, err) : status;
+}
+
+enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,
+				   int argc, char **argv, struct attn_error *err)
+{
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
+	enum attn_status status = ATTN_OK;
+	int id;
+	*r = (struct run_options){.top = 5};
+	while (status == ATTN_OK && (id = options_next(&o, err)) != 0)
+		status = parse_one(r, in, id, &o, err);
+	return status == ATTN_OK && !r->help ? validate(r, err) : status;
+}

@@ -1,0 +1,32 @@
+/* The options of attn run, parsed and checked. */
+#ifndef ATTN_CMD_RUN_OPTIONS_H
+#define ATTN_CMD_RUN_OPTIONS_H
+
+#include "cmd/figures.h"
+#include "cmd/ranking_output.h"
+#include "core/engine.h"
+#include "io/formats.h"
+
+struct run_options {
+	bool help;
+	bool everything;       /* no single output is asked for */
+	const char *directory; /* where everything goes */
+	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
+	enum score_stage stage;            /* SCORES_NONE without scores */
+	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
+	size_t top;                        /* keys that a ranking keeps */
+	enum table_format table_format;    /* of a ranking on standard output */
+	enum table_format rankings_format; /* of the file `rankings` */
+	struct figure_options figure;
+
+	/* Private: the last option of a kind, "--json", or "". */
+	char top_option[32], table_option[32], picture_option[32];
+};
+
+extern const char run_usage[];
+
+/* Settings go to in->bundle.  optind is then the first operand. */
+enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,
+				   int argc, char **argv, struct attn_error *err);
+
+#endif
