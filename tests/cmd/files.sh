@@ -77,7 +77,7 @@ says "taken"
 status 4 attn run x.json --heatmaps taken
 mkdir directory.npy
 status 4 attn run x.json --weights directory.npy
-says "cannot write 'directory.npy': it is a directory"
+says "could not write 'directory.npy': it is a directory"
 status 0 attn run x.json --heatmaps pictures
 is 'only pictures' "$(listing pictures)" './head0.png ./head1.png ./heads.png '
 
@@ -104,7 +104,7 @@ else
 	chmod 555 locked
 	status 4 attn run x.json -o locked
 	status 4 attn run x.json --weights locked/w.npy
-	says "cannot write 'locked/w.npy': Permission denied"
+	says "could not write 'locked/w.npy': Permission denied"
 	is 'nothing is left there' "$(listing locked)" ''
 	chmod 755 locked
 	chmod 444 old.npy
@@ -113,7 +113,7 @@ else
 	cp x.json secret.json
 	chmod 000 secret.json
 	status 4 attn run secret.json
-	says "cannot open 'secret.json': Permission denied"
+	says "could not open 'secret.json': Permission denied"
 fi
 is 'no temporary file is left' "$(find . -name '.*' ! -name .)" ''
 

@@ -122,7 +122,7 @@ if [ -w /dev/full ]; then
 	for target in w.npy w.npz w.safetensors w.json w.tsv; do
 		ln -s /dev/full full/$target
 		status 4 attn run x.json --weights full/$target
-		says "cannot write 'full/$target': No space left on device"
+		says "could not write 'full/$target': No space left on device"
 	done
 	ln -s /dev/full full/r.tsv
 	status 4 attn run long.json --rankings full/r.tsv

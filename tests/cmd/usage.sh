@@ -95,11 +95,11 @@ says "attn run: 'x.json': 'wq' is 3 x 4"
 status 3 attn run x.json x.json
 says "is given twice"
 status 4 attn run missing.json
-says "cannot open 'missing.json': No such file or directory"
+says "could not open 'missing.json': No such file or directory"
 status 4 attn run .
 says "'.' is a directory"
 status 4 attn run x.json --weights missing/w.npy
-says "cannot write 'missing/w.npy': No such file or directory"
+says "could not write 'missing/w.npy': No such file or directory"
 status 4 attn run wq=missing.npz:layer.0
 says "missing.npz"
 finish
