@@ -57,4 +57,17 @@ for format in npy npz safetensors json tsv; do
 	attn run "$inputs/cross.json" --weights two.$format 2> /dev/null
 	same "$format is the same in every run" one.$format two.$format
 done
+
+# And on one processor the bytes are those of many: blocks are put in order.
+if command -v taskset > /dev/null; then
+	awk 'BEGIN { printf "{\"causal\": true, \"q\": [["; for (i = 0; i < 700; i++) printf "%s[%d]", i ? ", " : "", i % 7
+		printf "]], \"k\": [["; for (i = 0; i < 700; i++) printf "%s[%d]", i ? ", " : "", i % 5
+		printf "]], \"v\": [["; for (i = 0; i < 700; i++) printf "%s[%d]", i ? ", " : "", i % 11
+		print "]]}" }' > long.json
+	status 0 attn run long.json -o many
+	status 0 taskset -c "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" "$ATTN" run long.json -o one
+	is 'one processor and many make the same files' "$(diff -rq one many)" ''
+else
+	skip 'one processor: taskset is not installed'
+fi
 finish
