@@ -46,22 +46,43 @@ static void add_pair(struct ranking_sink *s, const struct row_block *block, size
 	}
 }
 
+/* Rank the keys of one query.  Most weights of a long row are below the list's
+ * last, which one comparison tells. */
+static void rank_keys(struct ranking_sink *s, const struct row_block *block, size_t r)
+{
+	size_t slot = s->slots[block->query + r];
+	const float *weights = block->weights + r * block->keys;
+	const unsigned char *visible = block->visible + r * block->keys;
+	size_t number = list_number(s, block->batch, block->layer, block->head, slot);
+	const struct ranked *last = &s->entries[number * s->kept + s->kept - 1];
+	for (size_t key = 0; key < block->keys; key++) {
+		if (!s->options.mean && s->counts[number] == s->kept && weights[key] <= last->weight)
+			continue;
+		if (visible[key])
+			add_pair(s, block, slot, key, weights[key]);
+	}
+}
+
+/* Rank one query for each key. */
+static void rank_query(struct ranking_sink *s, const struct row_block *block, size_t r)
+{
+	const float *weights = block->weights + r * block->keys;
+	const unsigned char *visible = block->visible + r * block->keys;
+	for (size_t key = 0; key < block->keys; key++)
+		if (visible[key] && s->slots[key] != SIZE_MAX)
+			add_pair(s, block, s->slots[key], block->query + r, weights[key]);
+}
+
 static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
 {
 	struct ranking_sink *s = (struct ranking_sink *)sink;
 	(void)err;
 	s->heads_seen[block->head] = true;
 	for (size_t r = 0; r < block->count; r++) {
-		size_t query = block->query + r;
-		const float *weights = block->weights + r * block->keys;
-		const unsigned char *visible = block->visible + r * block->keys;
-		if (!s->options.to && s->slots[query] == SIZE_MAX)
-			continue;
-		for (size_t key = 0; key < block->keys; key++) {
-			size_t slot = s->options.to ? s->slots[key] : s->slots[query];
-			if (visible[key] && slot != SIZE_MAX)
-				add_pair(s, block, slot, s->options.to ? query : key, weights[key]);
-		}
+		if (s->options.to)
+			rank_query(s, block, r);
+		else if (s->slots[block->query + r] != SIZE_MAX)
+			rank_keys(s, block, r);
 	}
 	return ATTN_OK;
 }
