@@ -5,6 +5,7 @@
 #   make check      build and run all tests
 #   make asan       the same under the address and undefined-behaviour sanitizers
 #   make lint       warnings of gcc and clang, formatting, manual pages
+#   make bench      measure the engine, also against other programs where they are
 #   make fuzz       fuzz each reader for FUZZ_SECONDS (needs clang)
 #   make install    program, manual pages, bash completion under $(DESTDIR)$(PREFIX)
 #   make uninstall  remove them
@@ -118,6 +119,26 @@ fuzz:
 		$(BUILD)/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=65536 $(BUILD)/fuzz/$$t tests/fuzz/corpus/$$t; \
 	done
 
+# peer_attn is the engine behind the line protocol of a comparing harness.  It is run
+# with BENCH_SHAPES and BENCH_MODES where that harness is.
+BENCH_HARNESS = ../shared/bench/bench.py
+BENCH_SHAPES = A,B,C,D,E,F,G
+BENCH_MODES = ctx,full,proj
+PYTHON = /usr/bin/python3
+
+$(BUILD)/peer_attn: $(BUILD)/tests/bench/peer_attn.o $(LIBRARY)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+bench: $(PROGRAM) $(BUILD)/peer_attn
+	./$(PROGRAM) bench --shape 12x512x64 --shape 12x2048x64 --shape 32x1024x128 --shape 8x4096x64 \
+		--shape 1x16384x64 --shape 12x12x64 --text
+	./$(PROGRAM) bench --shape 12x2048x64 --causal --text
+	@if [ -f $(BENCH_HARNESS) ]; then \
+		PEERBIN=$(abspath $(BUILD)) $(PYTHON) $(BENCH_HARNESS) $(BENCH_SHAPES) $(BENCH_MODES); \
+	else \
+		echo "skipped other programs: there is no $(BENCH_HARNESS)"; \
+	fi
+
 lint: lint-gcc lint-clang
 	clang-format --dry-run -Werror $(ALL_SOURCES) $(wildcard src/*/*.h tests/*/*.h)
 	if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); fi
@@ -146,7 +167,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD) $(PROGRAM) attn-out
 
-.PHONY: all demo check unit replay commands conformance asan fuzz lint lint-gcc lint-clang tests install uninstall clean
+.PHONY: all demo check unit replay commands conformance asan bench fuzz lint lint-gcc lint-clang tests install uninstall clean
 .SECONDARY:
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))

@@ -69,6 +69,10 @@ _attn()
 		COMPREPLY=($(compgen -W "raw capped masked" -- "$word"))
 		return
 		;;
+	--mode)
+		COMPREPLY=($(compgen -W "context weights projected all" -- "$word"))
+		return
+		;;
 	--format)
 		COMPREPLY=($(compgen -W "safetensors npy npz json tsv" -- "$word"))
 		return
@@ -78,20 +82,21 @@ _attn()
 		return
 		;;
 	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --num-heads | \
-		--num-kv-heads | --scale | --softcap)
+		--num-kv-heads | --scale | --softcap | --shape | --threads | --seconds)
 		return
 		;;
 	esac
 
 	case $command in
-	"") options="run heatmap inspect help --help --version" ;;
-	help) options="run heatmap inspect" ;;
+	"") options="run heatmap inspect bench help --help --version" ;;
+	help) options="run heatmap inspect bench" ;;
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
 			--format --top --help $forms $picture $settings"
 		;;
 	heatmap) options="--output --head --layer --batch --help $picture $settings" ;;
+	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token") options="--to --top --head --layer --batch --help $forms $settings" ;;
 	"inspect file") options="--help $forms" ;;
 	esac
@@ -99,7 +104,7 @@ _attn()
 		options="token file"
 	fi
 	case $command,$word in
-	run,-* | heatmap,-* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | heatmap,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
 	"inspect file",*)
