@@ -219,9 +219,10 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 		return ATTN_OK;
 	if (!w->row && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
-	engine_reference(engine, w, block);
-	move_to_places(block, engine->problem->value_size);
-	return ATTN_OK;
+	enum attn_status status = engine_reference(engine, w, block, err);
+	if (status == ATTN_OK)
+		move_to_places(block, engine->problem->value_size);
+	return status;
 }
 
 enum attn_status engine_new(struct engine **out, const struct problem *p, struct engine_want want,

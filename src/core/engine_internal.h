@@ -45,9 +45,11 @@ struct engine {
 };
 
 /* Fill the block's arrays.  The tile way returns false when a score overflowed and
- * the reference has to do it. */
+ * the reference has to do it, whose ATTN_BAD_INPUT names a score that was asked for and
+ * is beyond float32. */
 bool engine_tile(const struct engine *engine, struct workspace *w, struct row_block *block);
-void engine_reference(const struct engine *engine, struct workspace *w, struct row_block *block);
+enum attn_status engine_reference(const struct engine *engine, struct workspace *w, struct row_block *block,
+				  struct attn_error *err);
 
 /* Where a projection goes: element (b, token, col) of x W + b, where col is element
  * col % size of head col / size, at

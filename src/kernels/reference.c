@@ -1,5 +1,6 @@
 #include "kernels/reference.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -75,6 +76,8 @@ void reference_weighted_sum(float *context, const float *weights, const float *v
 		for (size_t c = 0; c < e; c++)
 			sums[c] += weight * (double)values[j * v_stride + c];
 	}
+	/* Rounded weights may add up to more than 1, but a mean is no more than its values. */
+	const double most = (double)FLT_MAX;
 	for (size_t c = 0; c < e; c++)
-		context[c] = (float)sums[c];
+		context[c] = (float)(sums[c] > most ? most : sums[c] < -most ? -most : sums[c]);
 }

@@ -506,6 +506,62 @@ static void test_large_values(void **state)
 	result_release(&r);
 }
 
+/* Seven weights that round up add up to more than 1, but a mean is not above all. */
+static void test_largest_values(void **state)
+{
+	(void)state;
+	struct result r = compute_json("{\"q\": [[[1]]], \"k\": [[[1], [1], [1], [1], [1], [1], [1]]], \"v\":"
+				       " [[[3.4028234e38, -3.4028234e38], [3.4028234e38, -3.4028234e38],"
+				       " [3.4028234e38, -3.4028234e38], [3.4028234e38, -3.4028234e38],"
+				       " [3.4028234e38, -3.4028234e38], [3.4028234e38, -3.4028234e38],"
+				       " [3.4028234e38, -3.4028234e38]]]}");
+	expect_floats("context", r.context, (const double[]){FLT_MAX, -FLT_MAX}, 2);
+	result_release(&r);
+}
+
+/* A score that is asked for and beyond float32 is said, and infinite only where masked. */
+static void test_score_overflow(void **state)
+{
+	static const struct {
+		const char *json;
+		enum score_stage stage;
+		const char *place; /* NULL: it does not overflow */
+	} cases[] = {
+	    {"{\"q\": [[[1e30], [-1e30]]], \"k\": [[[1e30], [1]]]}", SCORES_RAW, "head 0, query 0, key 0 "},
+	    {"{\"q\": [[[1], [-1e30]]], \"k\": [[[1], [1e30]]]}", SCORES_RAW, "head 0, query 1, key 1 "},
+	    {"{\"q\": [[[1], [-1e30]]], \"k\": [[[1], [1e30]]]}", SCORES_MASKED, "query 1, key 1 "},
+	    {"{\"q\": [[[1], [1e30]]], \"k\": [[[1], [1e30]]], \"softcap\": 5}", SCORES_CAPPED, NULL},
+	    {"{\"q\": [[[1e30]]], \"k\": [[[1], [1e30]]], \"mask\": [true, false]}", SCORES_MASKED, NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct bundle b = bundle_of(cases[i].json);
+		if (!cases[i].place) {
+			struct result r = compute(&b, cases[i].stage);
+			result_release(&r);
+			bundle_release(&b);
+			continue;
+		}
+		struct attn_error err = {0};
+		struct problem p;
+		struct engine *engine;
+		struct engine_want want = {true, false, cases[i].stage};
+		assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
+		assert_int_equal(engine_new(&engine, &p, want, &err), ATTN_OK);
+		struct row_source *source = engine_rows(engine);
+		struct masked_sink masked;
+		masked_sink_init(&masked);
+		assert_int_equal(rows_stream(source, NULL, (struct row_sink *const[]){&masked.sink}, 1, &err),
+				 ATTN_BAD_INPUT);
+		expect_parts(cases[i].json, err.message,
+			     (const char *const[]){"the score of batch item 0, ", cases[i].place,
+						   "overflows float32", NULL});
+		source->free(source);
+		problem_release(&p);
+		bundle_release(&b);
+	}
+}
+
 /* All queries see the same past, whatever the batch stride of a shared tensor. */
 static void test_shared_over_batch(void **state)
 {
@@ -625,6 +681,8 @@ int main(void)
 	    cmocka_unit_test(test_one_key),
 	    cmocka_unit_test(test_large_scores),
 	    cmocka_unit_test(test_large_values),
+	    cmocka_unit_test(test_largest_values),
+	    cmocka_unit_test(test_score_overflow),
 	    cmocka_unit_test(test_shared_over_batch),
 	    cmocka_unit_test(test_overflow),
 	    cmocka_unit_test(test_output),
