@@ -15,6 +15,7 @@
 
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
+typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
 typedef float loose __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
@@ -176,7 +177,7 @@ INLINE vec exponential(vec x)
 {
 	const float shift = 0x1.8p23f, least = -87.3f;
 	vec n = x * 1.44269504f + shift;
-	ivec exponent = (ivec)n << 23;
+	uvec exponent = (uvec)n << 23; /* unsigned: far below -87 it wraps, and is not used */
 	n -= shift;
 	vec r = n * -0.693147182f + x;
 	vec p = r * 0.001406127676f + 0.008379020735f;
@@ -185,7 +186,7 @@ INLINE vec exponential(vec x)
 	p = p * r + 0.5000000435f;
 	p = p * r + 1.00000005f;
 	p = p * r + 1.0f;
-	vec power = (vec)((ivec)p + exponent);
+	vec power = (vec)((uvec)p + exponent);
 	return where_less(x, spread(least), (vec){0}, power);
 }
 
