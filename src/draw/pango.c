@@ -2,14 +2,31 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define LIBRARY "libpangocairo-1.0.so.0"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct pango_functions table;
 static char failure[300]; /* empty: loaded */
+
+enum {
+	ROOM_BYTES = 80 << 20, /* of address space: libraries, a thread of Fontconfig, fonts */
+};
+
+/* GLib ends the program when it gets no memory or no thread, so that is found out
+ * before it is loaded. */
+static bool has_room(void)
+{
+	void *room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room == MAP_FAILED)
+		return false;
+	munmap(room, ROOM_BYTES);
+	return true;
+}
 
 /* The library stays loaded to the end: GLib cannot be unloaded. */
 static void load(void)
@@ -19,10 +36,16 @@ static void load(void)
 	    PANGO_FUNCTIONS(PANGO_NAME)
 #undef PANGO_NAME
 	};
+	if (!has_room()) {
+		snprintf(failure, sizeof failure, "out of memory: drawing text needs about %d MiB more",
+			 ROOM_BYTES >> 20);
+		return;
+	}
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
 	if (!library) {
 		snprintf(failure, sizeof failure,
-			 "could not load '" LIBRARY "': install Pango (Debian: libpangocairo-1.0-0)");
+			 "could not load '" LIBRARY "' (%.150s): install Pango (Debian: libpangocairo-1.0-0)",
+			 dlerror());
 		return;
 	}
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
