@@ -13,6 +13,7 @@
 
 enum {
 	ROW_CHUNK = 512, /* rows of a task at most: each task reads its columns of W once */
+	FEW_ROWS = 48,   /* fewer than these do not pay for packing W */
 };
 
 struct projection {
@@ -23,9 +24,9 @@ struct projection {
 	const struct heads_place *out;
 	size_t panels;             /* of TILE columns */
 	size_t chunks, chunk_rows; /* of rows */
-	float **scratch;        /* one a worker: a panel of W, then a tile of results */
-	double **sums;          /* the reference's, (TILE) a worker */
-	atomic_size_t overflow; /* 1 + batch * rows + row of a number beyond float32; 0: none */
+	float **scratch;           /* one a worker: a panel of W, then a tile of results */
+	double **sums;             /* the reference's, (TILE) a worker */
+	atomic_size_t overflow;    /* 1 + batch * rows + row of a number beyond float32; 0: none */
 };
 
 /* Where a task works: columns [col, col + cols) of rows [row, row + rows). */
@@ -70,15 +71,18 @@ static void project_part(const struct projection *p, const struct part *part, co
 	}
 	for (size_t first = 0; first < inner; first += GEMM_BLOCK) {
 		size_t count = size_min(inner - first, GEMM_BLOCK);
-		pack_panel(p->w, part, first, count, panel);
+		const float *columns = p->w->data + first * p->w->stride + part->col;
+		bool direct = part->rows < FEW_ROWS && part->cols == TILE;
+		if (!direct)
+			pack_panel(p->w, part, first, count, panel);
 		struct gemm product = {
 		    .c = result,
 		    .c_stride = TILE,
 		    .a = x + first,
 		    .a_row = p->x->cols,
 		    .a_col = 1,
-		    .b = panel,
-		    .b_stride = TILE,
+		    .b = direct ? columns : panel,
+		    .b_stride = direct ? p->w->stride : TILE,
 		    .rows = part->rows,
 		    .inner = count,
 		    .cols = part->cols,
