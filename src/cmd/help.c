@@ -44,7 +44,7 @@ const struct command *command_find(const struct command *const *table, const cha
 	size_t nearest = strlen(name) / 2 + 1;
 	for (; *table; table++) {
 		size_t distance = edit_distance(name, (*table)->name);
-		if (distance == 0)
+		if (strcmp(name, (*table)->name) == 0)
 			return *table;
 		if (distance < nearest) {
 			nearest = distance;
@@ -77,6 +77,16 @@ static enum attn_status help_on(int argc, char **argv, struct attn_error *err)
 	return command && command != &command_help ? print_usage(command) : print_overview();
 }
 
+static enum attn_status fail_no_command(struct attn_error *err)
+{
+	char list[200];
+	size_t used = 0;
+	for (size_t i = 0; commands[i] && used < sizeof list; i++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
+					 commands[i]->name);
+	return attn_fail(err, ATTN_USAGE, "no command: give one of %s (see 'attn --help')", list);
+}
+
 /* `attn`, `attn --help`, `attn --version` and `attn help ...`. */
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
@@ -94,8 +104,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		return print_overview();
 	}
 	if (!asked && argc == 1)
-		return attn_fail(err, ATTN_USAGE,
-				 "no command: give one of run, heatmap, inspect (see 'attn --help')");
+		return fail_no_command(err);
 	return help_on(argc - optind, argv + optind, err);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/roles.h"
 #include "core/settings.h"
 #include "util/checked.h"
 
@@ -17,8 +18,42 @@ enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err,
 	va_start(args, expected);
 	vsnprintf(wanted, sizeof wanted, expected, args);
 	va_end(args);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected %s", t->origin ? t->origin : "?",
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected %s", origin_name(t->origin),
 			 t->name, tensor_shape_text(t->rank, t->shape, found, sizeof found), wanted);
+}
+
+enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, const char *setting,
+				   size_t heads, size_t columns, struct attn_error *err)
+{
+	bool given = bundle_setting(b, setting) != NULL;
+	bool last = t->shape[t->rank - 1] == columns;
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': %s is %zu, expected a divisor of the %zu %s of '%s'",
+			 origin_name(t->origin), given ? setting : "num_heads", heads, columns,
+			 last ? "columns" : "rows", t->name);
+}
+
+enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, const char *name,
+				   const char *why, ...)
+{
+	enum {
+		LISTED = 5
+	};
+	char wanted[200], list[600] = "";
+	size_t ignored = 0, used = 0;
+	va_list args;
+	va_start(args, why);
+	vsnprintf(wanted, sizeof wanted, why, args);
+	va_end(args);
+	for (size_t i = 0; i < b->tensor_count; i++) {
+		if (role_find(b->tensors[i].name))
+			continue;
+		if (ignored++ < LISTED)
+			used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.80s'",
+						 ignored > 1 ? ", " : "; ignored: ", b->tensors[i].name);
+	}
+	if (ignored > LISTED)
+		snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", name, wanted, list);
 }
 
 /* Memory for `count` floats that is freed with the problem. */

@@ -9,6 +9,16 @@
 enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err, const char *expected, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ATTN_BAD_INPUT: "'FILE': num_heads is 5, expected a divisor of the 16 columns of
+ * 'wq'".  `setting` is num_heads or num_kv_heads, which stands for the other where it
+ * is not given; `columns` is a dimension of the tensor. */
+enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, const char *setting,
+				   size_t heads, size_t columns, struct attn_error *err);
+
+/* ATTN_BAD_INPUT: "'wq' is missing, expected it WHY", and what was ignored. */
+enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, const char *name,
+				   const char *why, ...) __attribute__((format(printf, 4, 5)));
+
 /* The tensor's elements as aligned, finite float32, in place or converted into
  * memory that the problem owns. */
 enum attn_status bind_f32(struct problem *p, const struct tensor *t, const float **out,

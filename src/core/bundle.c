@@ -161,8 +161,7 @@ enum attn_status bundle_add_setting(struct bundle *b, const char *name, const ch
 	if (other->from_command || strcmp(other->value, value) == 0 || !role_find(name))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is '%s' in '%s' and '%s' in '%s', expected one value",
-			 name, other->value, other->origin ? other->origin : "?", value,
-			 origin ? origin : "?");
+			 name, other->value, origin_name(other->origin), value, origin_name(origin));
 }
 
 enum attn_status bundle_override(struct bundle *b, const char *name, const char *value, const char *origin,

@@ -26,7 +26,7 @@ static enum attn_status check_count(const struct text *text, size_t expected, co
 	if (!text || text->list.count == expected)
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' has %zu strings, expected %zu (one for each %s)",
-			 text->origin ? text->origin : "?", text->name, text->list.count, expected, of);
+			 origin_name(text->origin), text->name, text->list.count, expected, of);
 }
 
 static bool add_keys(struct rows_info *info, const struct text *tokens, const struct key_counts *keys)

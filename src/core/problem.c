@@ -33,13 +33,13 @@ static enum attn_status refuse_unsupported(const struct bundle *b, struct attn_e
 					 "'%s': setting '%s' asks for what this version does not compute, "
 					 "expected '%s' or "
 					 "none",
-					 s->origin ? s->origin : "?", s->name, later[i].neutral);
+					 origin_name(s->origin), s->name, later[i].neutral);
 	}
 	const struct tensor *sinks = bundle_tensor(b, "sinks");
 	if (sinks)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s': 'sinks' asks for what this version does not compute",
-				 sinks->origin ? sinks->origin : "?");
+				 origin_name(sinks->origin));
 	return ATTN_OK;
 }
 
@@ -57,7 +57,7 @@ static enum attn_status check_unknown(struct problem *p, const struct bundle *b,
 		const char *near = role_suggest(t->name);
 		if (near && !bundle_tensor(b, near))
 			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is not a role, did you mean '%s'",
-					 t->origin ? t->origin : "?", t->name, near);
+					 origin_name(t->origin), t->name, near);
 		first = first ? first : t;
 		ignored++;
 	}
@@ -65,7 +65,7 @@ static enum attn_status check_unknown(struct problem *p, const struct bundle *b,
 		return ATTN_OK;
 	snprintf(note, sizeof note,
 		 "'%s': ignored '%s'%s: not a role (bind what you need with ROLE=FILE:TENSOR)",
-		 first->origin ? first->origin : "?", first->name, ignored > 1 ? " and others" : "");
+		 origin_name(first->origin), first->name, ignored > 1 ? " and others" : "");
 	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
 }
 
@@ -95,8 +95,8 @@ static enum attn_status bind_appended(struct problem *p, const struct bundle *b,
 {
 	const struct tensor *k = bundle_tensor(b, "bias_k"), *v = bundle_tensor(b, "bias_v");
 	if ((k && !v && p->has_values) || (v && !k))
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it beside '%s'",
-				 k ? "bias_v" : "bias_k", k ? "bias_k" : "bias_v");
+		return bind_fail_missing(b, err, k ? "bias_v" : "bias_k", "beside '%s'",
+					 k ? "bias_k" : "bias_v");
 	p->keys.bias = k != NULL;
 	enum attn_status status = bind_vector(p, b, "bias_k", p->kv_heads * p->head_size, &p->bias_k, err);
 	if (status == ATTN_OK && p->has_values)
@@ -110,7 +110,7 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 {
 	const struct tensor *wo = bundle_tensor(b, "wo");
 	if (!wo && bundle_tensor(b, "bo"))
-		return attn_fail(err, ATTN_BAD_INPUT, "'wo' is missing, expected it beside 'bo'");
+		return bind_fail_missing(b, err, "wo", "beside 'bo'");
 	if (!wo || !p->has_values)
 		return ATTN_OK;
 	enum attn_status status = bind_weight(p, b, "wo", p->heads * p->value_size, 0, &p->wo, err);

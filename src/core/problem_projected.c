@@ -4,11 +4,6 @@
 #include "core/bind.h"
 #include "core/settings.h"
 
-static enum attn_status fail_missing(const char *name, const char *why, struct attn_error *err)
-{
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s", name, why);
-}
-
 /* Cut the columns of a fused matrix: query, then key, then value. */
 static struct matrix columns(const struct matrix *m, size_t first, size_t count)
 {
@@ -33,10 +28,11 @@ static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, c
 		}
 	}
 	if (cols % (H + 2 * G) != 0)
-		return bind_fail_shape(t, err,
-				       "columns that %zu query, %zu key and %zu value heads can share: give "
-				       "num_heads and num_kv_heads",
-				       H, G, G);
+		return attn_fail(
+		    err, ATTN_BAD_INPUT,
+		    "'%s': num_heads is %zu and num_kv_heads %zu, expected the %zu columns of 'wqkv' to "
+		    "be a multiple of %zu + 2 x %zu",
+		    origin_name(t->origin), H, G, cols, H, G);
 	p->head_size = p->value_size = cols / (H + 2 * G);
 	return ATTN_OK;
 }
@@ -86,7 +82,7 @@ static enum attn_status check_kv_columns(const struct problem *p, const struct b
 	if (strcmp(name, "wv") == 0)
 		return cols % p->kv_heads == 0
 			   ? ATTN_OK
-			   : bind_fail_shape(t, err, "columns that %zu kv heads can share", p->kv_heads);
+			   : bind_fail_divisor(b, t, "num_kv_heads", p->kv_heads, cols, err);
 	if (cols == expected)
 		return ATTN_OK;
 	if (cols % d == 0 && p->heads % (cols / d) == 0 && !bundle_setting(b, "num_kv_heads"))
@@ -100,16 +96,15 @@ static enum attn_status check_kv_columns(const struct problem *p, const struct b
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	if (!bundle_tensor(b, "wq"))
-		return fail_missing("wq", "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')",
-				    err);
+		return bind_fail_missing(b, err, "wq",
+					 "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')");
 	if (!bundle_tensor(b, "wk"))
-		return fail_missing("wk", "beside 'wq'", err);
+		return bind_fail_missing(b, err, "wk", "beside 'wq'");
 	enum attn_status status = bind_weight(p, b, "wq", p->embeddings.cols, 0, &p->wq, err);
 	if (status != ATTN_OK)
 		return status;
 	if (p->wq.cols % p->heads != 0)
-		return bind_fail_shape(bundle_tensor(b, "wq"), err,
-				       "columns that %zu heads can share: give num_heads", p->heads);
+		return bind_fail_divisor(b, bundle_tensor(b, "wq"), "num_heads", p->heads, p->wq.cols, err);
 	p->head_size = p->wq.cols / p->heads;
 	status = bind_weight(p, b, "wk", p->source.cols, 0, &p->wk, err);
 	if (status == ATTN_OK)
@@ -132,7 +127,8 @@ static enum attn_status bind_separate(struct problem *p, const struct bundle *b,
 static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	if (!bundle_tensor(b, "embeddings"))
-		return fail_missing("embeddings", "with projections (or ready-made 'q', 'k', 'v')", err);
+		return bind_fail_missing(b, err, "embeddings",
+					 "with projections (or ready-made 'q', 'k', 'v')");
 	enum attn_status status = bind_sequence(p, b, "embeddings", &p->embeddings, err);
 	if (status == ATTN_OK)
 		status = bind_sequence(p, b, "source_embeddings", &p->source, err);
@@ -171,5 +167,8 @@ enum attn_status bind_projected(struct problem *p, const struct bundle *b, struc
 		return status;
 	status = bundle_tensor(b, "wqkv") ? bind_fused(p, b, err) : bind_separate(p, b, err);
 	p->has_values = p->wv.data != NULL;
+	if (status == ATTN_OK && !bundle_setting(b, "num_heads") &&
+	    !string_list_add(&p->notes, "num_heads is not given: taken as 1"))
+		return attn_fail_memory(err);
 	return status;
 }

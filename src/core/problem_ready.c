@@ -9,17 +9,16 @@ struct ready {
 	struct heads_view view;
 };
 
-static enum attn_status bind_packed(struct problem *p, const struct tensor *t, size_t heads,
-				    struct ready *out, struct attn_error *err)
+static enum attn_status bind_packed(struct problem *p, const struct bundle *b, const struct tensor *t,
+				    size_t heads, struct ready *out, struct attn_error *err)
 {
 	if (t->rank != 2 && t->rank != 3)
 		return bind_fail_shape(
 		    t, err, "tokens x (heads x head size), or with a batch in front, as 'packed' says");
 	size_t width = t->shape[t->rank - 1];
 	if (width % heads != 0)
-		return bind_fail_shape(
-		    t, err, "a last dimension that %zu heads can share: give num_heads and num_kv_heads",
-		    heads);
+		return bind_fail_divisor(b, t, t->name[0] == 'q' ? "num_heads" : "num_kv_heads", heads, width,
+					 err);
 	out->heads = heads;
 	out->tokens = t->shape[t->rank - 2];
 	out->size = width / heads;
@@ -46,12 +45,13 @@ static enum attn_status bind_unpacked(struct problem *p, const struct tensor *t,
 }
 
 /* `heads` is used where the tensor is packed. */
-static enum attn_status bind_one(struct problem *p, const struct tensor *t, bool packed, size_t heads,
-				 struct ready *out, struct attn_error *err)
+static enum attn_status bind_one(struct problem *p, const struct bundle *b, const struct tensor *t,
+				 bool packed, size_t heads, struct ready *out, struct attn_error *err)
 {
 	if (t->count == 0)
 		return bind_fail_shape(t, err, "no dimension of 0");
-	enum attn_status status = packed ? bind_packed(p, t, heads, out, err) : bind_unpacked(p, t, out, err);
+	enum attn_status status =
+	    packed ? bind_packed(p, b, t, heads, out, err) : bind_unpacked(p, t, out, err);
 	if (status != ATTN_OK)
 		return status;
 	return bind_f32(p, t, &out->view.data, err);
@@ -75,7 +75,7 @@ static enum attn_status bind_values(struct problem *p, const struct bundle *b, b
 	struct ready v;
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = bind_one(p, t, packed, p->kv_heads, &v, err);
+	enum attn_status status = bind_one(p, b, t, packed, p->kv_heads, &v, err);
 	if (status != ATTN_OK)
 		return status;
 	if (v.heads != p->kv_heads || v.tokens != p->keys.own)
@@ -94,8 +94,8 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 	struct ready q, k;
 	for (size_t i = 0; i < 2; i++)
 		if (!bundle_tensor(b, needed[i]))
-			return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it beside '%s'",
-					 needed[i], bundle_tensor(b, needed[!i]) ? needed[!i] : "v");
+			return bind_fail_missing(b, err, needed[i], "beside '%s'",
+						 bundle_tensor(b, needed[!i]) ? needed[!i] : "v");
 	const struct tensor *tq = bundle_tensor(b, "q"), *tk = bundle_tensor(b, "k");
 	enum attn_status status = setting_bool(b, "packed", &packed, err);
 	if (status == ATTN_OK)
@@ -104,9 +104,9 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 	if (status == ATTN_OK)
 		status = setting_count(b, "num_kv_heads", 1, &kv_heads, err);
 	if (status == ATTN_OK)
-		status = bind_one(p, tq, packed, heads, &q, err);
+		status = bind_one(p, b, tq, packed, heads, &q, err);
 	if (status == ATTN_OK)
-		status = bind_one(p, tk, packed, kv_heads, &k, err);
+		status = bind_one(p, b, tk, packed, kv_heads, &k, err);
 	if (status == ATTN_OK)
 		status = check_heads(b, "num_heads", tq, q.heads, err);
 	if (status == ATTN_OK)
@@ -131,11 +131,12 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 }
 
 /* past_k or past_v: (G, P, size) or with a batch in front. */
-static enum attn_status bind_past_one(struct problem *p, const struct tensor *t, size_t size, size_t *tokens,
-				      struct heads_view *view, struct attn_error *err)
+static enum attn_status bind_past_one(struct problem *p, const struct bundle *b, const struct tensor *t,
+				      size_t size, size_t *tokens, struct heads_view *view,
+				      struct attn_error *err)
 {
 	struct ready past;
-	enum attn_status status = bind_one(p, t, false, 0, &past, err);
+	enum attn_status status = bind_one(p, b, t, false, 0, &past, err);
 	if (status != ATTN_OK)
 		return status;
 	if (past.heads != p->kv_heads || past.size != size || (*tokens && past.tokens != *tokens))
@@ -152,10 +153,10 @@ enum attn_status bind_past(struct problem *p, const struct bundle *b, struct att
 	if (!k && !v)
 		return ATTN_OK;
 	if (!k || (!v && p->has_values))
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it beside '%s'",
-				 k ? "past_v" : "past_k", k ? "past_k" : "past_v");
-	enum attn_status status = bind_past_one(p, k, p->head_size, &p->keys.past, &p->past_k, err);
+		return bind_fail_missing(b, err, k ? "past_v" : "past_k", "beside '%s'",
+					 k ? "past_k" : "past_v");
+	enum attn_status status = bind_past_one(p, b, k, p->head_size, &p->keys.past, &p->past_k, err);
 	if (status == ATTN_OK && p->has_values)
-		status = bind_past_one(p, v, p->value_size, &p->keys.past, &p->past_v, err);
+		status = bind_past_one(p, b, v, p->value_size, &p->keys.past, &p->past_v, err);
 	return status;
 }

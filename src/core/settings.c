@@ -49,7 +49,7 @@ enum attn_status setting_fail(const struct setting *s, const char *expected, str
 	if (s->from_command)
 		return attn_fail(err, ATTN_USAGE, "'%s' is '%s', expected %s", s->origin, s->value, expected);
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s': setting '%s' is '%s', expected %s",
-			 s->origin ? s->origin : "?", s->name, s->value, expected);
+			 origin_name(s->origin), s->name, s->value, expected);
 }
 
 enum attn_status setting_count(const struct bundle *b, const char *name, size_t least, size_t *out,

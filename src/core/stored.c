@@ -41,7 +41,7 @@ static enum attn_status fail_weight(const struct tensor *t, size_t i, struct att
 {
 	char place[300];
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a weight from 0 to 1",
-			 t->origin ? t->origin : "?", tensor_index_text(t, i, place, sizeof place),
+			 origin_name(t->origin), tensor_index_text(t, i, place, sizeof place),
 			 tensor_get(t, i));
 }
 
@@ -106,7 +106,7 @@ static enum attn_status bind_axes(struct stored *s, const struct bundle *b, stru
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s': 'weights' is %s, expected heads x queries x keys, or with layers or "
 				 "batch items in front",
-				 t->origin ? t->origin : "?",
+				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, found, sizeof found));
 	info->queries = t->shape[t->rank - 2];
 	info->keys = t->shape[t->rank - 1];

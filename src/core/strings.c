@@ -30,6 +30,16 @@ void string_list_release(struct string_list *list)
 	*list = (struct string_list){0};
 }
 
+const char *origin_name(const char *origin)
+{
+	return origin ? origin : "?";
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 size_t edit_distance(const char *a, const char *b)
 {
 	enum {
@@ -46,7 +56,7 @@ size_t edit_distance(const char *a, const char *b)
 		size_t diagonal = row[0];
 		row[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
-			size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+			size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
 			diagonal = row[j];
 			row[j] = size_min(replaced, size_min(row[j], row[j - 1]) + 1);
 		}

@@ -14,8 +14,11 @@ struct string_list {
 bool string_list_add(struct string_list *list, const char *text); /* copies; false: out of memory */
 void string_list_release(struct string_list *list);
 
-/* How many single-character edits (Levenshtein) lead from a to b; inputs beyond
- * 63 bytes count as far apart. */
+/* The name of a file in messages: `origin`, or "?" where that is NULL. */
+const char *origin_name(const char *origin);
+
+/* How many single-character edits (Levenshtein) lead from a to b, where the case of ASCII
+ * letters is none; inputs beyond 63 bytes count as far apart. */
 size_t edit_distance(const char *a, const char *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/strings.h"
 #include "util/checked.h"
 
 static const struct {
@@ -181,9 +182,9 @@ enum attn_status tensor_to_f32(const struct tensor *t, float *out, struct attn_e
 		tensor_index_text(t, i, place, sizeof place);
 		if (isfinite(value))
 			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, beyond float32",
-					 t->origin ? t->origin : "?", place, value);
+					 origin_name(t->origin), place, value);
 		return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected a finite number",
-				 t->origin ? t->origin : "?", place,
+				 origin_name(t->origin), place,
 				 isnan(value) ? "nan"
 				 : value > 0  ? "inf"
 					      : "-inf");

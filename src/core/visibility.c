@@ -36,12 +36,13 @@ static enum attn_status mask_shape(struct visibility *v, const struct tensor *t,
 		fits = length == 1 || length == whole[axis] || (axis == 3 && length < whole[axis]);
 	}
 	if (!fits)
-		return attn_fail(
-		    err, ATTN_BAD_INPUT,
-		    "'%s': 'mask' is %s, expected %zu x %zu (queries x keys), or with %zu heads, or with %zu "
-		    "batch items and heads, in front",
-		    t->origin ? t->origin : "?", tensor_shape_text(t->rank, t->shape, found, sizeof found),
-		    v->queries, v->plain_keys, v->heads, v->batch);
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': 'mask' is %s, expected %zu x %zu (queries x keys), or with heads, "
+				 "%zu, or batch items "
+				 "and heads, %zu x %zu, in front",
+				 origin_name(t->origin),
+				 tensor_shape_text(t->rank, t->shape, found, sizeof found), v->queries,
+				 v->plain_keys, v->heads, v->batch, v->heads);
 	if (v->mask_shape[3] != 1 && v->mask_shape[3] < v->plain_keys) {
 		snprintf(note, sizeof note, "'mask' covers %zu of %zu keys; those beyond are masked",
 			 v->mask_shape[3], v->plain_keys);
@@ -62,10 +63,10 @@ static enum attn_status bind_float_mask(struct visibility *v, const struct tenso
 		double value = tensor_get(t, i);
 		char place[300];
 		if (isnan(value) || value == INFINITY)
-			return attn_fail(
-			    err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected a finite number or -inf",
-			    t->origin ? t->origin : "?", tensor_index_text(t, i, place, sizeof place),
-			    isnan(value) ? "nan" : "inf");
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%s': '%s' is %s, expected a finite number or -inf",
+					 origin_name(t->origin), tensor_index_text(t, i, place, sizeof place),
+					 isnan(value) ? "nan" : "inf");
 		/* A number beyond float32 (float64's lowest is a common mask) keeps its meaning: as low as
 		 * can be. */
 		v->bias[i] = value == -INFINITY ? -INFINITY
@@ -107,7 +108,7 @@ static enum attn_status bind_mask(struct visibility *v, const struct bundle *b, 
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "'%s': 'mask' is %s, expected bool (true = attend) or float (added to the scores)",
-		    t->origin ? t->origin : "?", dtype_name(t->dtype));
+		    origin_name(t->origin), dtype_name(t->dtype));
 	}
 }
 
@@ -123,7 +124,7 @@ static enum attn_status bind_padding(struct visibility *v, const struct bundle *
 		    (keys == own_keys || keys == v->plain_keys);
 	if (!fits)
 		return attn_fail(err, ATTN_BAD_INPUT, "'%s': 'key_padding' is %s, expected %zu, or %zu x %zu",
-				 t->origin ? t->origin : "?",
+				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), own_keys, v->batch,
 				 own_keys);
 	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
@@ -136,8 +137,8 @@ static enum attn_status bind_padding(struct visibility *v, const struct bundle *
 		if (value != 0 && value != 1)
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "'%s': '%s' is %g, expected true or 1 (a real key), or false or 0",
-					 t->origin ? t->origin : "?",
-					 tensor_index_text(t, i, text, sizeof text), value);
+					 origin_name(t->origin), tensor_index_text(t, i, text, sizeof text),
+					 value);
 		v->padding[i / keys * v->plain_keys + (v->plain_keys - keys) + i % keys] = value != 0;
 	}
 	return ATTN_OK;
@@ -153,11 +154,11 @@ static enum attn_status bind_lengths(struct visibility *v, const struct bundle *
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "'%s': 'kv_lengths' and 'past_k' say the same in two ways, expected one of them",
-		    t->origin ? t->origin : "?");
+		    origin_name(t->origin));
 	if (t->rank > 1 || t->count != v->batch)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s': 'kv_lengths' is %s, expected %zu (one for each batch item)",
-				 t->origin ? t->origin : "?",
+				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), v->batch);
 	v->lengths = array_alloc(v->batch, sizeof *v->lengths);
 	if (!v->lengths)
@@ -167,8 +168,8 @@ static enum attn_status bind_lengths(struct visibility *v, const struct bundle *
 		if (!(value >= 0 && value <= (double)v->plain_keys) || value != floor(value))
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "'%s': '%s' is %g, expected a whole number from 0 to %zu",
-					 t->origin ? t->origin : "?",
-					 tensor_index_text(t, i, text, sizeof text), value, v->plain_keys);
+					 origin_name(t->origin), tensor_index_text(t, i, text, sizeof text),
+					 value, v->plain_keys);
 		v->lengths[i] = (size_t)value;
 	}
 	return ATTN_OK;

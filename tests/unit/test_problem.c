@@ -100,7 +100,7 @@ static void test_shapes(void **state)
 	    {X "\"wq\": [[[1, 2], [3, 4], [5, 6]]], " WK "}", {"'wq'", "1 x 3 x 2", "expected 3 x H*d"}},
 	    {X WQ "\"wk\": [[1], [3], [5]]}", {"'wk'", "3 x 1", "2 outputs (1 kv heads of 2)"}},
 	    {X WQ WK ", \"wv\": [[1, 2]]}", {"'wv'", "1 x 2", "expected 3 x H*d"}},
-	    {X WQ WK ", \"num_heads\": 3}", {"'wq'", "3 x 2", "3 heads"}},
+	    {X WQ WK ", \"num_heads\": 3}", {"'wq'", "num_heads is 3", "a divisor of the 2 columns"}},
 	    {X WQ WK ", \"bq\": [1, 2, 3]}", {"'bq'", "is 3", "expected 2"}},
 	    {X WQ WK ", \"bk\": [1]}", {"'bk'", "is 1", "expected 2"}},
 	    {X WQ WK ", \"wv\": [[1], [1], [1]], \"bv\": [[1, 2]]}", {"'bv'", "1 x 2", "expected 1"}},
@@ -133,7 +133,7 @@ static void test_ready_shapes(void **state)
 	    {"{\"q\": [[[[1]]], [[[1]]]], \"k\": [[[[1]]], [[[1]]], [[[1]]]]}",
 	     {"'k'", "3 x 1 x 1 x 1", "2 batch items"}},
 	    {"{\"packed\": true, \"num_heads\": 2, \"q\": [[1, 2, 3]], \"k\": [[1, 2, 3]]}",
-	     {"'q'", "1 x 3", "2 heads"}},
+	     {"'q'", "num_heads is 2", "a divisor of the 3 columns"}},
 	    {"{\"packed\": true, \"num_heads\": 2, \"q\": [[1, 2, 3, 4]], \"k\": [[1, 2]]}",
 	     {"'k'", "1 x 2", "head size 2", "--num-kv-heads"}},
 	    {"{\"packed\": true, \"q\": [[[[1]]]], \"k\": [[1]]}", {"'q'", "1 x 1 x 1 x 1", "'packed'"}},
@@ -182,7 +182,7 @@ static void test_layout(void **state)
 static void test_fused(void **state)
 {
 	static const struct refusal refusals[] = {
-	    {"{\"embeddings\": [[1]], \"wqkv\": [[1, 2, 3, 4]]}", {"'wqkv'", "1 x 4", "num_kv_heads"}},
+	    {"{\"embeddings\": [[1]], \"wqkv\": [[1, 2, 3, 4]]}", {"'wqkv'", "4 columns", "num_kv_heads"}},
 	    {"{\"embeddings\": [[1]], \"wqkv\": [[1, 2, 3]], \"bqkv\": [1, 2]}",
 	     {"'bqkv'", "is 2", "expected 3"}},
 	    {"{\"embeddings\": [[1]], \"source_embeddings\": [[1, 2]], \"wqkv\": [[1, 2, 3]]}",
@@ -363,11 +363,25 @@ static void test_unknown_tensor(void **state)
 	expect_parts("embedings", err.message, (const char *const[]){"'embedings'", "'embeddings'", NULL});
 	bundle_release(&b);
 
+	/* What was left out is named where something is missing. */
+	put(&b, "a", DTYPE_F32, SHAPE(1), one);
+	put(&b, "b", DTYPE_F32, SHAPE(1), one);
+	put(&b, "c", DTYPE_F32, SHAPE(1), one);
+	put(&b, "d", DTYPE_F32, SHAPE(1), one);
+	put(&b, "e", DTYPE_F32, SHAPE(1), one);
+	put(&b, "f", DTYPE_F32, SHAPE(1), one);
+	assert_int_equal(problem_init(&p, &b, &err), ATTN_BAD_INPUT);
+	expect_parts("missing", err.message,
+		     (const char *const[]){"'embeddings' is missing",
+					   "ignored: 'a', 'b', 'c', 'd', 'e' and 1 more", NULL});
+	bundle_release(&b);
+
 	b = bundle_of(X WQ WK "}");
 	put(&b, "model.layers.0.mlp", DTYPE_F32, SHAPE(1), one);
 	put(&b, "lm_head", DTYPE_F32, SHAPE(1), one);
 	p = problem_of(&b);
-	assert_int_equal(p.notes.count, 1);
+	assert_int_equal(p.notes.count, 2);
+	assert_string_equal(p.notes.items[1], "num_heads is not given: taken as 1");
 	expect_parts("note", p.notes.items[0],
 		     (const char *const[]){"'model.layers.0.mlp'", "others", "ignored", NULL});
 	problem_release(&p);

@@ -184,6 +184,7 @@ static void test_edit_distance(void **state)
 	assert_int_equal(edit_distance("", ""), 0);
 	assert_int_equal(edit_distance("kitten", "sitting"), 3);
 	assert_int_equal(edit_distance("abc", ""), 3);
+	assert_int_equal(edit_distance("Wq", "wQ"), 0);
 	assert_int_equal(edit_distance("flaw", "lawn"), 2);
 	memset(long_text, 'x', sizeof long_text - 1);
 	long_text[sizeof long_text - 1] = '\0';

@@ -199,7 +199,7 @@ static void test_refusals(void **state)
 	expect_refusal(two_by_three, "{\"mask\": [true, true, true, true]}",
 		       PARTS("'x.json'", "'mask' is 4", "expected 2 x 3"));
 	expect_refusal(batch, "{\"mask\": [[true], [true], [true]]}",
-		       PARTS("'mask' is 3 x 1", "2 x 4", "3 heads", "2 batch items"));
+		       PARTS("'mask' is 3 x 1", "2 x 4", "heads, 3,", "2 x 3, in front"));
 	expect_refusal(batch, "{\"mask\": [[[[[true]]]]]}", PARTS("'mask' is 1 x 1 x 1 x 1 x 1"));
 	expect_refusal(batch, "{\"key_padding\": [true, true]}", PARTS("'key_padding' is 2", "4, or 2 x 4"));
 	expect_refusal(batch,
