@@ -28,8 +28,8 @@ enum attn_status make_directories(const char *path, struct attn_error *err)
 			int error = errno;
 			if (!is_directory(prefix)) {
 				errno = error == EEXIST ? ENOTDIR : error;
-				status =
-				    attn_fail_errno(err, ATTN_FAILED, "could not make directory '%s'", prefix);
+				status = attn_fail_errno(err, ATTN_FAILED, "could not make directory '%s'",
+							 prefix);
 			}
 		}
 		*end = kept;

@@ -49,13 +49,25 @@ static enum attn_status read_to_end(int fd, const char *path, struct file_bytes 
 	}
 }
 
+/* A directory that attn run made holds the file that was meant. */
+static enum attn_status fail_directory(const char *path, struct attn_error *err)
+{
+	static const char name[] = "attention.safetensors";
+	const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
+	char inside[300];
+	int length = snprintf(inside, sizeof inside, "%s%s%s", path, slash, name);
+	if (length < (int)sizeof inside && access(inside, F_OK) == 0)
+		return attn_fail(err, ATTN_FAILED, "'%s' is a directory, did you mean '%s'", path, inside);
+	return attn_fail(err, ATTN_FAILED, "'%s' is a directory, expected a file", path);
+}
+
 static enum attn_status load(int fd, const char *path, struct file_bytes *bytes, struct attn_error *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return attn_fail_errno(err, ATTN_FAILED, "could not read '%s'", path);
 	if (S_ISDIR(st.st_mode))
-		return attn_fail(err, ATTN_FAILED, "'%s' is a directory, expected a file", path);
+		return fail_directory(path, err);
 	/* Files of /proc are regular, and say 0 bytes. */
 	bool whole = S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0;
 	if (whole && (uintmax_t)st.st_size <= SIZE_MAX) {
@@ -133,6 +145,11 @@ static enum attn_status parse(const struct file_bytes *bytes, enum format format
 	case FORMAT_SAFETENSORS:
 		return safetensors_parse(bytes->data, bytes->length, path, out, err);
 	default:
+		if (bytes->length > 2 && bytes->data[0] == 0x80 && bytes->data[1] >= 2 && bytes->data[1] <= 5)
+			return attn_fail(
+			    err, ATTN_BAD_INPUT,
+			    "a Python pickle, such as an old PyTorch checkpoint, expected JSON, npy, npz or "
+			    "safetensors: save it as one of them");
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "unknown format, expected JSON, npy, npz or safetensors");
 	}
@@ -221,13 +238,19 @@ static enum attn_status fail_missing(const struct names *names, const char *role
 				   path, thing, role, role, text);
 	else if (best.name)
 		status = attn_fail(err, ATTN_BAD_INPUT,
-				   "'%.200s' has no %s '%.60s', did you mean '%.60s'? it has %s", path, thing,
+				   "'%.200s' has no %s '%.60s', did you mean '%.60s', it has %s", path, thing,
 				   wanted, best.name, text);
 	else
 		status = attn_fail(err, ATTN_BAD_INPUT, "'%.200s' has no %s '%.60s', it has %s", path, thing,
 				   wanted, text);
 	free(text);
 	return status;
+}
+
+/* Whether a "heads" list gives this tensor. */
+static bool is_joined(const char *name)
+{
+	return strcmp(name, "wq") == 0 || strcmp(name, "wk") == 0 || strcmp(name, "wv") == 0;
 }
 
 /* Reduce `file` to element `keep` of its tensors or texts, renamed to `role`. */
@@ -242,6 +265,7 @@ static enum attn_status reduce(struct bundle *file, const struct names *names, s
 		status = bundle_add_text(&kept, role, rest.texts[keep].origin, &rest.texts[keep].list, err);
 	} else {
 		struct tensor t = rest.tensors[keep];
+		kept.has_head_list = file->has_head_list && is_joined(t.name);
 		rest.tensors[keep] = (struct tensor){0};
 		free(t.name);
 		t.name = strdup(role);
@@ -331,7 +355,7 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 	const struct role *role = role_find(name);
 	const char *nearest = role ? NULL : role_suggest(name);
 	if (!role && nearest)
-		status = attn_fail(err, ATTN_USAGE, "unknown role '%.100s' in '%.200s': did you mean '%s'?",
+		status = attn_fail(err, ATTN_USAGE, "unknown role '%.100s' in '%.200s', did you mean '%s'",
 				   name, operand, nearest);
 	else if (!role)
 		status = attn_fail(err, ATTN_USAGE,
@@ -361,11 +385,16 @@ static enum attn_status add_whole_file(struct bundle *b, const char *path, struc
 	enum attn_status status = input_read_file(&file, path, NULL, err);
 	if (status != ATTN_OK)
 		return status;
-	bool text = bundle_text(&file, "") != NULL;
-	if (text || bundle_tensor(&file, "")) {
+	const struct tensor *t = bundle_tensor(&file, "");
+	if (t || bundle_text(&file, "")) {
+		bool cube = t && t->rank > 2; /* more likely (heads, queries, keys) than vectors */
 		bundle_release(&file);
-		return attn_fail(err, ATTN_BAD_INPUT, "'%.200s' needs a role: give %s=%.200s", path,
-				 text ? "tokens" : "embeddings", path);
+		if (!t)
+			return attn_fail(err, ATTN_BAD_INPUT, "'%.200s' needs a role, such as tokens=%.200s",
+					 path, path);
+		return attn_fail(err, ATTN_BAD_INPUT, "'%.200s' needs a role, such as %s=%.200s or %s=%.200s",
+				 path, cube ? "weights" : "embeddings", path, cube ? "embeddings" : "weights",
+				 path);
 	}
 	return bundle_merge(b, &file, err);
 }

@@ -13,6 +13,7 @@
 #include "io/formats.h"
 #include "io/json_internal.h"
 #include "io/suggest_internal.h"
+#include "util/number.h"
 
 struct document {
 	const struct json_rows *rows;
@@ -34,25 +35,12 @@ enum {
 	SOURCE_KEYS = sizeof source_keys / sizeof *source_keys
 };
 
-/* A number in the fewest digits that read back as the same double. */
-static void number_text(double value, char *text, size_t size)
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, size, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	char *comma = strchr(text, ',');
-	if (comma) /* some locales write it so */
-		*comma = '.';
-}
-
 static enum attn_status read_setting(const struct document *doc, const cJSON *item, const struct role *role)
 {
 	char number[40];
 	const char *value = number;
 	if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
-		number_text(item->valuedouble, number, sizeof number);
+		number_format(item->valuedouble, number, sizeof number);
 	else if (cJSON_IsBool(item))
 		value = cJSON_IsTrue(item) ? "true" : "false";
 	else if (cJSON_IsString(item))
@@ -88,8 +76,8 @@ static enum attn_status fail_unknown(const struct document *doc, const char *whe
 				     const char *nearest)
 {
 	if (nearest)
-		return attn_fail(doc->err, ATTN_BAD_INPUT, "unknown key '%s%.100s': did you mean '%s'?",
-				 where, key, nearest);
+		return attn_fail(doc->err, ATTN_BAD_INPUT, "unknown key '%s%.100s', did you mean '%s'", where,
+				 key, nearest);
 	return attn_fail(doc->err, ATTN_BAD_INPUT,
 			 "unknown key '%s%.100s', expected a role such as embeddings, wq or tokens, "
 			 "or '_' before a comment",

@@ -92,12 +92,28 @@ static enum attn_status check_leaf(const struct walk *w, const cJSON *item)
 	return ATTN_OK;
 }
 
+static bool is_array(const struct walk *w, const cJSON *item)
+{
+	return cJSON_IsArray(item) || json_row(w->rows, item) != NULL;
+}
+
 /* Check an array `depth` levels down; the recursion is as deep as the rank. */
 static enum attn_status check(struct walk *w, const cJSON *array, int depth)
 {
 	const char *things = depth + 1 < w->rank ? "rows" : w->booleans ? "values" : "numbers";
 	char at[PLACE];
 	const struct json_row *row = depth + 1 == w->rank && !w->booleans ? json_row(w->rows, array) : NULL;
+	bool last = depth + 1 == w->rank;
+	const char *held = !row && json_row(w->rows, array) ? "numbers"
+			   : last && cJSON_IsArray(array) && array->child && is_array(w, array->child)
+			       ? "arrays"
+			       : NULL;
+	if (held)
+		return attn_fail(w->err, ATTN_BAD_INPUT, "%s holds %s, expected %s",
+				 place(w, depth, at, sizeof at), held,
+				 !last         ? "arrays"
+				 : w->booleans ? "true or false"
+					       : "numbers");
 	if (!cJSON_IsArray(array) && !row)
 		return attn_fail(w->err, ATTN_BAD_INPUT, "%s is %s, expected an array of %zu %s",
 				 place(w, depth, at, sizeof at), json_kind(array), w->shape[depth], things);

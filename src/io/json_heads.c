@@ -44,8 +44,8 @@ static enum attn_status fail_unknown(const struct heads *heads, const char *key)
 	return attn_fail(
 	    heads->err, ATTN_BAD_INPUT,
 	    "'heads[%zu]' has the unknown key '%.100s', expected name, wq, wk, wv, bq, bk or bv%s%s%s",
-	    heads->count, key, best.name ? ": did you mean '" : "", best.name ? best.name : "",
-	    best.name ? "'?" : "");
+	    heads->count, key, best.name ? ", did you mean '" : "", best.name ? best.name : "",
+	    best.name ? "'" : "");
 }
 
 static enum attn_status read_part(struct heads *heads, struct head *head, int p, const cJSON *item)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/json_internal.h"
 #include "util/buffer.h"
@@ -88,6 +89,17 @@ static bool skip_digits(struct scan *s)
 	return any;
 }
 
+/* NaN, Infinity, as some programs write them, or their like. */
+static bool is_not_finite(const struct scan *s)
+{
+	static const char *const words[] = {"nan", "inf"};
+	const char *at = (const char *)s->data + s->at;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (s->length - s->at >= 3 && strncasecmp(at, words[i], 3) == 0)
+			return true;
+	return false;
+}
+
 static enum attn_status scan_number(struct scan *s)
 {
 	size_t start = s->at;
@@ -97,7 +109,7 @@ static enum attn_status scan_number(struct scan *s)
 	if (peek(s) == '0')
 		s->at++;
 	else if (!skip_digits(s))
-		return fail_here(s, "a digit");
+		return fail_here(s, is_not_finite(s) ? "a digit (JSON has no NaN or infinity)" : "a digit");
 	if (peek(s) == '.') {
 		s->at++;
 		if (!skip_digits(s))
@@ -214,6 +226,8 @@ static enum attn_status scan_scalar(struct scan *s)
 			return ATTN_OK;
 		}
 	}
+	if (is_not_finite(s))
+		return fail_here(s, "a value (JSON has no NaN or infinity)");
 	return fail_here(s, "a value");
 }
 

@@ -153,7 +153,8 @@ static enum attn_status read_strings(const unsigned char *data, const struct npy
 {
 	struct buffer text = BUFFER_INIT;
 	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < h->shape[0] && status == ATTN_OK; i++) {
+	size_t count = h->rank ? h->shape[0] : 1;
+	for (size_t i = 0; i < count && status == ATTN_OK; i++) {
 		buffer_clear(&text);
 		if (!decode_string(data + i * h->item, h, &text))
 			status = attn_fail(err, ATTN_BAD_INPUT, "string %zu is not Unicode text", i);
@@ -169,9 +170,9 @@ static enum attn_status add_strings(const unsigned char *data, const struct npy_
 {
 	struct string_list list = {0};
 	char shape[200];
-	if (h->rank != 1 || h->shape[0] == 0)
+	if (h->rank > 1 || (h->rank == 1 && h->shape[0] == 0)) /* a scalar may be a setting */
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "strings have the shape %s, expected one dimension, not empty",
+				 "strings have the shape %s, expected at most one dimension, not empty",
 				 tensor_shape_text(h->rank, h->shape, shape, sizeof shape));
 	enum attn_status status = read_strings(data, h, &list, err);
 	if (status == ATTN_OK)

@@ -32,9 +32,13 @@ static enum attn_status add_member(const struct zip_member *m, const unsigned ch
 {
 	size_t length = strlen(m->name), ending = strlen(".npy");
 	if (length <= ending || strcmp(m->name + length - ending, ".npy") != 0)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "archive holds '%.200s', expected only arrays, which end in '.npy'",
-				 m->name);
+		return length >= 8 && strcmp(m->name + length - 8, "data.pkl") == 0
+			   ? attn_fail(
+				 err, ATTN_BAD_INPUT,
+				 "a PyTorch checkpoint, expected npz or safetensors: save it as one of them")
+			   : attn_fail(err, ATTN_BAD_INPUT,
+				       "archive holds '%.200s', expected only arrays, which end in '.npy'",
+				       m->name);
 	enum attn_status status = add_array(m, data, origin, out, err);
 	if (status == ATTN_BAD_INPUT) {
 		char prefix[200];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/roles.h"
+#include "util/number.h"
 
 static bool is_setting(const char *name)
 {
@@ -21,7 +22,7 @@ static enum attn_status add_tensor(struct bundle *b, const struct tensor *t, str
 	if (t->dtype == DTYPE_BOOL)
 		snprintf(text, sizeof text, "%s", value != 0 ? "true" : "false");
 	else
-		snprintf(text, sizeof text, "%.17g", value);
+		number_format(value, text, sizeof text);
 	return bundle_add_setting(b, t->name, text, t->origin, err);
 }
 

@@ -61,10 +61,11 @@ static enum attn_status check_format(const struct tensor_writer *w, const char *
 				 "or .tsv",
 				 path);
 	if (w->format->one_tensor && w->spec_count != 1)
-		return attn_fail(err, ATTN_USAGE,
-				 "'%s' cannot hold %zu tensors: give a name that ends in .safetensors, .npz "
-				 "or .json",
-				 path, w->spec_count);
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'%s' holds one tensor, found %zu: give a name that ends in .safetensors, .npz "
+		    "or .json",
+		    path, w->spec_count);
 	return ATTN_OK;
 }
 

@@ -66,11 +66,11 @@ static enum attn_status begin(struct tensor_writer *w, struct attn_error *err)
 	if (header.failed)
 		status = attn_fail_memory(err);
 	else if (header.length > HEADER_LIMIT)
-		status =
-		    attn_fail(err, ATTN_FAILED,
-			      "could not write '%s': tokens and settings take %zu bytes, a safetensors header "
-			      "holds at most %d",
-			      w->output.path, header.length, HEADER_LIMIT);
+		status = attn_fail(
+		    err, ATTN_FAILED,
+		    "could not write '%s': tokens and settings take %zu bytes, a safetensors header "
+		    "holds at most %d",
+		    w->output.path, header.length, HEADER_LIMIT);
 	buffer_add_le(&w->text, header.length, 8);
 	buffer_add(&w->text, header.data, header.failed ? 0 : header.length);
 	buffer_release(&header);

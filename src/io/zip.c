@@ -93,7 +93,8 @@ static enum attn_status find_directory(const unsigned char *data, size_t length,
 				 "zip directory of %llu bytes at byte %llu is not inside the file",
 				 (unsigned long long)d->size, (unsigned long long)d->start);
 	if (d->count > d->size / CENTRAL_SIZE)
-		return attn_fail(err, ATTN_BAD_INPUT, "zip directory of %llu bytes cannot hold %llu members",
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "zip directory is %llu bytes, too short for %llu members",
 				 (unsigned long long)d->size, (unsigned long long)d->count);
 	if (d->count > READER_MAX_NAMES)
 		return attn_fail(err, ATTN_BAD_INPUT, "archive has %llu members, expected at most %d",
@@ -162,7 +163,7 @@ static enum attn_status check_member(const struct zip_member *m, unsigned flags,
 				 m->name, m->method);
 	bool lies = m->method == ZIP_STORED ? size != m->packed : size / DEFLATE_RATIO > m->packed;
 	if (lies || (size_t)size != size)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%.200s' says it holds %llu bytes, which %zu cannot",
+		return attn_fail(err, ATTN_BAD_INPUT, "'%.200s' says it holds %llu bytes, more than its %zu can give",
 				 m->name, (unsigned long long)size, m->packed);
 	return ATTN_OK;
 }

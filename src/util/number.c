@@ -2,7 +2,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Powers of ten that a double holds exactly. */
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -60,4 +62,16 @@ double number_parse(const char *text, const char **end)
 	double value =
 	    exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
 	return negative ? -value : value;
+}
+
+void number_format(double value, char *text, size_t size)
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, size, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	char *comma = strchr(text, ',');
+	if (comma) /* some locales write it so */
+		*comma = '.';
 }

@@ -2,9 +2,15 @@
 #ifndef ATTN_UTIL_NUMBER_H
 #define ATTN_UTIL_NUMBER_H
 
+#include <stddef.h>
+
 /* The double nearest to the JSON number at `text`, as strtod gives it (infinity
  * beyond the range of float64).  The text must be well-formed and followed by a
  * byte that cannot belong to a number.  *end is set to that byte. */
 double number_parse(const char *text, const char **end);
+
+/* A number in the fewest digits that read back as the same double, with a point
+ * whatever the locale; into text[size], 32 bytes hold any. */
+void number_format(double value, char *text, size_t size);
 
 #endif

@@ -34,7 +34,7 @@ says "'x.json' has no tensor 'wz', did you mean 'wq'"
 status 3 attn run wq=w.npy:wq
 says "'w.npy' holds one tensor without a name"
 status 3 attn run w.npy
-says "'w.npy' needs a role: give embeddings=w.npy"
+says "'w.npy' needs a role, such as weights=w.npy or embeddings=w.npy"
 status 3 attn run x.json mask=x.json
 says "none is called 'mask'"
 printf '[[1, 0], [0, 1]]' > bare.json
@@ -42,7 +42,7 @@ status 0 attn run embeddings=bare.json wq=bare.json wk=bare.json --weights - --f
 printf '["a", "b"]' > words.json
 status 0 attn inspect token a embeddings=bare.json wq=bare.json wk=bare.json tokens=words.json
 status 3 attn run words.json
-says 'give tokens=words.json'
+says 'such as tokens=words.json'
 
 # The same role twice.
 status 3 attn run x.json x.json --weights y.npy

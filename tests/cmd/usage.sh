@@ -91,7 +91,7 @@ says "did you mean 'animal'"
 status 1 attn inspect token '#4' x.json
 says "'#4' is beyond the 4 queries, expected '#0' to '#3'"
 status 3 attn run x.json --num-heads 3
-says "attn run: 'x.json': 'wq' is 3 x 4"
+says "attn run: 'x.json': num_heads is 3, expected a divisor of the 4 columns of 'wq'"
 status 3 attn run x.json x.json
 says "is given twice"
 status 4 attn run missing.json

@@ -56,6 +56,7 @@ def make_npy():
     put("npy/bfloat16-void.npy", raw_npy(header("'<V2'", shape="(3,)"), bytes.fromhex("803f00c00040")))
     put("npy/bfloat16-name.npy", raw_npy(header("'bfloat16'", shape="(3,)"), bytes.fromhex("803f00c00040")))
     words = ["the", "▁it", "", "😀é"]
+    put("npy/strings-scalar.npy", npy(np.array("out,in")))
     put("npy/strings-little.npy", npy(np.array(words, "<U3")))
     put("npy/strings-big.npy", npy(np.array(words, ">U3")))
     put("npy/strings-bytes.npy", npy(np.array([w.encode() for w in words])))
@@ -167,6 +168,9 @@ def make_npz():
     two = [("q.npy", a), ("k.npy", b)]
     stored, deflated = archive(two), archive(two, compression=zipfile.ZIP_DEFLATED)
     put("npz/stored.npz", stored)
+    put("npz/settings.npz", archive([("layout.npy", npy(np.array("out,in"))), ("axes.npy", npy(np.array("batch"))),
+                                     ("scale.npy", npy(np.float64(0.1))), ("num_heads.npy", npy(np.int64(8))),
+                                     ("causal.npy", npy(np.bool_(True)))]))
     put("npz/tokens.npz", archive([("embeddings.npy", a), ("tokens.npy", npy(np.array(["the", "cat"])))],
                                   compression=zipfile.ZIP_DEFLATED))
     put("npz/deflated.npz", deflated)
@@ -193,6 +197,7 @@ def make_npz():
     big = struct.pack("<L", 0x7FFFFFFF)
     bad = {
         "twice": archive([("q.npy", a), ("r.npy", a)]).replace(b"r.npy", b"q.npy"),
+        "torch": archive([("model/data.pkl", b"\x80\x02}.")]),
         "other-member": archive([("q.npy", a), ("readme.txt", b"hello")]),
         "no-name": archive([(".npy", a)]),
         "member": archive([("q.npy", b"not an array")]),
@@ -341,6 +346,10 @@ def make_json():
         "number-row": '{"wq": [[1, 2], 3]}',
         "deeper": '{"wq": [[1, 2], [3, [4]]]}',
         "string": '{"wq": [[1, "2"]]}',
+        "holds-numbers": '{"mask": [[true, false], [1, 0]]}',
+        "holds-numbers-deep": '{"q": [[[1, 2]], [3]]}',
+        "holds-arrays": '{"wq": [[1, 2], [[3]]]}',
+        "holds-arrays-bool": '{"mask": [[true], [[true]]]}',
         "mixed": '{"mask": [[true, 0]]}',
         "mixed-null": '{"mask": [[true, null]]}',
         "null": '{"wq": [[1, null]]}',
@@ -372,6 +381,8 @@ def make_json():
         "two": '{"wq": [[1]]}{"wk": [[1]]}',
         "comma": '{"wq": [[1,]]}',
         "key-comma": '{"wq": [[1]],}',
+        "infinity": '{"mask": [[-Infinity, 0]]}',
+        "case2": '{"Wq": [[1]]}',
         "nan": '{"wq": [[NaN]]}',
         "zero": '{"wq": [[01]]}',
         "plus": '{"wq": [[+1]]}',

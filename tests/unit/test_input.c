@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/input.h"
@@ -187,12 +188,45 @@ static void test_names_of_files(void **state)
 	bundle_release(&b);
 }
 
+/* Scalars are settings, in the fewest digits; a text of one string may be one. */
+static void test_scalars(void **state)
+{
+	static const char *const expected[][2] = {{"layout", "out,in"},
+						  {"axes", "batch"},
+						  {"scale", "0.1"},
+						  {"num_heads", "8"},
+						  {"causal", "true"}};
+	struct bundle b;
+	(void)state;
+	bundle_init(&b);
+	add(&b, NPZ "settings.npz");
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+		assert_string_equal(bundle_setting(&b, expected[i][0])->value, expected[i][1]);
+	assert_int_equal(b.tensor_count + b.text_count, 0);
+	bundle_release(&b);
+}
+
+/* Matrices of a "heads" list are known as such when bound alone. */
+static void test_head_list(void **state)
+{
+	struct bundle b;
+	(void)state;
+	bundle_init(&b);
+	add(&b, "embeddings=" JSON "heads.json:wv");
+	assert_true(b.has_head_list);
+	bundle_release(&b);
+	add(&b, "q=" JSON "object.json:mask");
+	assert_false(b.has_head_list);
+	bundle_release(&b);
+}
+
 static void test_usage(void **state)
 {
 	(void)state;
 	expect_failure("embedings=x.npy", ATTN_USAGE,
-		       "unknown role 'embedings' in 'embedings=x.npy': did you mean 'embeddings'?");
+		       "unknown role 'embedings' in 'embedings=x.npy', did you mean 'embeddings'");
 	expect_failure("zzzzzz=x.npy", ATTN_USAGE, "unknown role 'zzzzzz'");
+	expect_failure("Q=x.npy", ATTN_USAGE, "unknown role 'Q' in 'Q=x.npy', did you mean 'q'");
 	expect_failure("=x.npy", ATTN_USAGE, "unknown role ''");
 	expect_failure("num_heads=8", ATTN_USAGE, "give --num-heads 8");
 	expect_failure("causal=true", ATTN_USAGE, "give --causal");
@@ -204,12 +238,15 @@ static void test_bad(void **state)
 {
 	(void)state;
 	expect_failure(NPY "c-order.npy", ATTN_BAD_INPUT,
-		       "'" NPY "c-order.npy' needs a role: give embeddings=" NPY "c-order.npy");
-	expect_failure(JSON "strings.json", ATTN_BAD_INPUT, "needs a role: give tokens=");
+		       "'" NPY "c-order.npy' needs a role, such as embeddings=" NPY
+		       "c-order.npy or weights=" NPY "c-order.npy");
+	expect_failure(NPY "fortran.npy", ATTN_BAD_INPUT,
+		       "needs a role, such as weights=" NPY "fortran.npy or embeddings=" NPY "fortran.npy");
+	expect_failure(JSON "strings.json", ATTN_BAD_INPUT, "needs a role, such as tokens=");
 	expect_failure("q=" NPY "c-order.npy:q", ATTN_BAD_INPUT, "holds one tensor without a name, not 'q'");
 	expect_failure("v=" NPZ "stored.npz", ATTN_BAD_INPUT, "NAME is one of 'q', 'k'");
 	expect_failure("v=" NPZ "directory.npz:d/k", ATTN_BAD_INPUT,
-		       "'" NPZ "directory.npz' has no tensor 'd/k', did you mean 'd/q'? it has 'd/q'");
+		       "'" NPZ "directory.npz' has no tensor 'd/k', did you mean 'd/q', it has 'd/q'");
 	expect_failure("v=" SAFETENSORS "dtypes.safetensors:nothing", ATTN_BAD_INPUT,
 		       "'i16', 'i8' and 7 more");
 	expect_failure("tokens=" NPZ "stored.npz", ATTN_BAD_INPUT, "holds no list of strings for 'tokens'");
@@ -221,6 +258,12 @@ static void test_bad(void **state)
 		       "'tests/unit/test_input.c': unknown format, expected JSON, npy, npz or safetensors");
 	expect_failure("/dev/null", ATTN_BAD_INPUT, "'/dev/null' is empty");
 	expect_failure("tests", ATTN_FAILED, "'tests' is a directory");
+	assert_int_equal(mkdir(scratch_path("results"), 0777), 0);
+	copy_to(NPY "c-order.npy", "results/attention.safetensors");
+	expect_failure(scratch_path("results"), ATTN_FAILED, "results/attention.safetensors'");
+	expect_failure(scratch_path("results"), ATTN_FAILED, "results' is a directory, did you mean '");
+	unlink(scratch_path("results/attention.safetensors"));
+	rmdir(scratch_path("results"));
 	expect_failure("q=tests", ATTN_FAILED, "'tests' is a directory");
 	expect_failure("missing.npz", ATTN_FAILED, "could not open 'missing.npz': No such file or directory");
 	expect_failure("q=missing.npz:a", ATTN_FAILED, "could not open 'missing.npz': No such file");
@@ -278,6 +321,8 @@ int main(void)
 	    cmocka_unit_test(test_read_file),
 	    cmocka_unit_test(test_bindings),
 	    cmocka_unit_test(test_names_of_files),
+	    cmocka_unit_test(test_scalars),
+	    cmocka_unit_test(test_head_list),
 	    cmocka_unit_test(test_usage),
 	    cmocka_unit_test(test_bad),
 	    cmocka_unit_test(test_standard_input),

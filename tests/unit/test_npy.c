@@ -113,6 +113,20 @@ static void test_fortran(void **state)
 	expect_corpus("fortran-tall", DTYPE_U16, 2, (size_t[]){70, 37}, count);
 }
 
+/* One string without a dimension is a list of one. */
+static void test_string_scalar(void **state)
+{
+	struct bundle b;
+	struct bytes bytes = bytes_of_file(CORPUS "strings-scalar.npy");
+	(void)state;
+	bundle_init(&b);
+	assert_int_equal(npy_parse(bytes.data, bytes.length, "x.npy", &b, NULL), ATTN_OK);
+	free(bytes.data);
+	assert_int_equal(bundle_text(&b, "")->list.count, 1);
+	assert_string_equal(bundle_text(&b, "")->list.items[0], "out,in");
+	bundle_release(&b);
+}
+
 static void test_strings(void **state)
 {
 	(void)state;
@@ -161,7 +175,7 @@ static void test_bad(void **state)
 	    {"wraps-zero", "more elements than memory"},
 	    {"huge-number", "beyond what memory can hold"},
 	    {"structure", "elements are structures, expected float16"},
-	    {"strings-2d", "strings have the shape 1 x 2, expected one dimension"},
+	    {"strings-2d", "strings have the shape 1 x 2, expected at most one dimension"},
 	    {"strings-empty", "strings have the shape 0, expected"},
 	    {"strings-nothing", "dtype '<U0', expected"},
 	    {"strings-wrap", "dtype '<U4611686018427387905', expected"},
@@ -197,13 +211,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_by_hand),
-	    cmocka_unit_test(test_forms_of_header),
-	    cmocka_unit_test(test_points_into_file),
-	    cmocka_unit_test(test_dtypes),
-	    cmocka_unit_test(test_fortran),
-	    cmocka_unit_test(test_strings),
-	    cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_by_hand),          cmocka_unit_test(test_forms_of_header),
+	    cmocka_unit_test(test_points_into_file), cmocka_unit_test(test_dtypes),
+	    cmocka_unit_test(test_fortran),          cmocka_unit_test(test_strings),
+	    cmocka_unit_test(test_string_scalar),    cmocka_unit_test(test_bad),
 	    cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

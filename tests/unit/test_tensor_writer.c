@@ -467,7 +467,7 @@ static void test_refused(void **state)
 	struct attn_error err;
 	assert_int_equal(tensor_writer_open(&w, "x.npy", FORMAT_NPY, pair, 2, NULL, &err), ATTN_USAGE);
 	assert_null(w);
-	assert_string_equal(err.message, "'x.npy' cannot hold 2 tensors: give a name that ends in "
+	assert_string_equal(err.message, "'x.npy' holds one tensor, found 2: give a name that ends in "
 					 ".safetensors, .npz or .json");
 	assert_int_equal(tensor_writer_open(&w, "x.tsv", FORMAT_TSV, pair, 0, NULL, &err), ATTN_USAGE);
 	assert_int_equal(tensor_writer_open(&w, "x.txt", FORMAT_UNKNOWN, pair, 2, NULL, &err), ATTN_USAGE);
