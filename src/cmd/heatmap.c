@@ -1,6 +1,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cmd/figures.h"
 
@@ -53,7 +54,7 @@ struct job {
 };
 
 /* One picture shows one layer and batch item: the first, unless chosen. */
-static enum attn_status choose_one(const char *option, bool **chosen, size_t count,
+static enum attn_status choose_one(const char *option, const char *things, bool **chosen, size_t count,
 				   const struct command *self, struct attn_error *err)
 {
 	size_t found = 0;
@@ -69,7 +70,7 @@ static enum attn_status choose_one(const char *option, bool **chosen, size_t cou
 		return attn_fail_memory(err);
 	(*chosen)[0] = true;
 	if (count > 1)
-		report_note(self, "drawing the first of %zu: choose with %s", count, option);
+		report_note(self, "drawing the first of %zu %s: choose with %s", count, things, option);
 	return ATTN_OK;
 }
 
@@ -79,9 +80,9 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 	size_t panels = 0;
 	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
 	if (status == ATTN_OK)
-		status = choose_one("--layer", &job->selected.layers, info->layers, self, err);
+		status = choose_one("--layer", "layers", &job->selected.layers, info->layers, self, err);
 	if (status == ATTN_OK)
-		status = choose_one("--batch", &job->selected.batch, info->batch, self, err);
+		status = choose_one("--batch", "batch items", &job->selected.batch, info->batch, self, err);
 	if (status != ATTN_OK)
 		return status;
 	for (size_t h = 0; h < info->heads; h++)
@@ -105,7 +106,7 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 	int id;
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'o')
-			job->path = o->value;
+			status = option_once(o, &job->path, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
@@ -118,17 +119,32 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 	return status;
 }
 
+/* A PNG under another ending would be taken for something else. */
+static enum attn_status check_ending(struct job *job, struct attn_error *err)
+{
+	if (!job->path)
+		job->path = "heatmap.png";
+	const char *slash = strrchr(job->path, '/');
+	const char *name = slash ? slash + 1 : job->path;
+	const char *dot = strrchr(name, '.');
+	if (!dot || dot == name || strcasecmp(dot, ".png") == 0)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png", job->path, dot);
+}
+
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
-	struct job job = {.path = "heatmap.png"};
+	struct job job = {0};
 	bool help = false;
 	enum attn_status status = parse(&job, &o, &help, err);
 	if (status == ATTN_OK && help)
 		status = print_usage(self);
 	else if (status == ATTN_OK) {
-		status = inputs_open(&job.in, self, argc - optind, argv + optind,
-				     (struct engine_want){.weights = true}, err);
+		status = check_ending(&job, err);
+		if (status == ATTN_OK)
+			status = inputs_open(&job.in, self, argc - optind, argv + optind,
+					     (struct engine_want){.weights = true}, err);
 		if (status == ATTN_OK)
 			status = draw(&job, self, err);
 	}

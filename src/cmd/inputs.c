@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/roles.h"
 #include "core/stored.h"
 #include "core/token.h"
 #include "io/input.h"
@@ -19,6 +20,42 @@ enum attn_status inputs_setting(struct inputs *in, const struct options *o, stru
 	return bundle_override(&in->bundle, name, o->value ? o->value : "true", option, err);
 }
 
+/* Options that say how rows are computed, where they are only read. */
+static enum attn_status check_stored_settings(const struct bundle *b, struct attn_error *err)
+{
+	static const char *const computing[] = {"num_heads", "num_kv_heads",  "packed", "scale",
+						"softcap",   "add_zero_attn", "layout"};
+	for (size_t i = 0; i < sizeof computing / sizeof *computing; i++) {
+		const struct setting *s = bundle_setting(b, computing[i]);
+		if (s && s->from_command)
+			return attn_fail(
+			    err, ATTN_USAGE,
+			    "a stored result, '%s', is read as it is: '%s' has nothing to change",
+			    origin_name(bundle_tensor(b, "weights")->origin), s->origin);
+	}
+	return ATTN_OK;
+}
+
+/* Tensors to compute from, beside what would have come of them. */
+static enum attn_status check_stored_tensors(const struct bundle *b, struct attn_error *err)
+{
+	static const char *const hiding[] = {"mask", "key_padding", "kv_lengths"};
+	for (size_t i = 0; i < b->tensor_count; i++) {
+		const struct role *role = role_find(b->tensors[i].name);
+		bool allowed = !role || role->kind != ROLE_TENSOR;
+		for (size_t h = 0; h < sizeof hiding / sizeof *hiding && !allowed; h++)
+			allowed = strcmp(role->name, hiding[h]) == 0;
+		if (!allowed)
+			return attn_fail(
+			    err, ATTN_BAD_INPUT,
+			    "'weights' of '%s' is a stored result, '%s' of '%s' is an input: give one of "
+			    "them (choose with ROLE=FILE:TENSOR)",
+			    origin_name(bundle_tensor(b, "weights")->origin), role->name,
+			    origin_name(b->tensors[i].origin));
+	}
+	return ATTN_OK;
+}
+
 static enum attn_status open_source(struct inputs *in, const struct command *self, struct engine_want want,
 				    struct attn_error *err)
 {
@@ -28,7 +65,11 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 		if (want.stage != SCORES_NONE)
 			return attn_fail(err, ATTN_USAGE,
 					 "a stored result has no scores: give the input it was made from");
-		enum attn_status status = stored_open(&in->source, &in->bundle, &notes, err);
+		enum attn_status status = check_stored_settings(&in->bundle, err);
+		if (status == ATTN_OK)
+			status = check_stored_tensors(&in->bundle, err);
+		if (status == ATTN_OK)
+			status = stored_open(&in->source, &in->bundle, &notes, err);
 		report_notes(self, &notes);
 		string_list_release(&notes);
 		return status;

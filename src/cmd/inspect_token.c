@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/ranking_output.h"
 #include "core/settings.h"
@@ -104,7 +105,10 @@ static enum attn_status fail_absent(const struct job *job, struct attn_error *er
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %s but among the %s: %s",
 				 job->token, among, job->to ? "queries" : "keys",
 				 job->to ? "leave out --to" : "give --to");
-	size_t near = token_nearest(job->token, shown);
+	size_t near = token_nearest(job->token, shown), index;
+	if (parse_count(job->token, &index) && index < shown->count)
+		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s, did you mean '#%zu'",
+				 job->token, shown->count, among, index);
 	if (near < shown->count)
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s, did you mean '%s'",
 				 job->token, shown->count, among, shown->items[near]);
@@ -166,12 +170,21 @@ static enum attn_status print(struct job *job, const struct command *self, struc
 	return ranking_write(self, "-", &view, err);
 }
 
+static bool is_file(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
 static enum attn_status inspect(struct job *job, const struct command *self, int argc, char **argv,
 				struct attn_error *err)
 {
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no token: give its text or '#index' (see '%s --help')",
 				 self->title);
+	if (argc > 1 && is_file(argv[0]) && !is_file(argv[1]) && !strchr(argv[1], '=') &&
+	    strcmp(argv[1], "-") != 0)
+		return attn_fail(err, ATTN_USAGE, "'%s' is no file, but '%s' is: the token comes first",
+				 argv[1], argv[0]);
 	job->token = argv[0];
 	enum attn_status status =
 	    inputs_open(&job->in, self, argc - 1, argv + 1, (struct engine_want){.weights = true}, err);

@@ -6,14 +6,19 @@
 
 #include "core/settings.h"
 
+/* The option that was probably meant: the nearest by its letters, or one that ends
+ * in the same word, as --num-heads does for --heads. */
 static const char *nearest_option(const struct option *table, const char *name)
 {
 	const char *best = NULL;
-	size_t nearest = strlen(name) / 3 + 1;
+	size_t length = strlen(name), nearest = length / 3 + 1;
 	for (; table->name; table++) {
-		size_t distance = edit_distance(name, table->name);
+		size_t distance = edit_distance(name, table->name), whole = strlen(table->name);
 		if (distance <= nearest) {
 			nearest = distance;
+			best = table->name;
+		} else if (!best && whole > length && table->name[whole - length - 1] == '-' &&
+			   strcmp(table->name + whole - length, name) == 0) {
 			best = table->name;
 		}
 	}

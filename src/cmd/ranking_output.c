@@ -1,10 +1,12 @@
 #include "cmd/ranking_output.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/buffer.h"
+#include "util/checked.h"
 #include "util/width.h"
 
 enum table_format table_format_of(int option)
@@ -42,6 +44,8 @@ struct printer {
 	size_t pair_width; /* columns of the widest "query -> key", for bars */
 	float highest;     /* the weight whose bar is full */
 	bool bars;
+	bool gap;             /* an empty line comes before the next row */
+	const bool *repeated; /* (subjects): listed, and so is another of the same text */
 };
 
 static void add_head(struct buffer *text, const struct printer *p, size_t head)
@@ -106,18 +110,31 @@ static void add_bar(struct buffer *text, float share)
 	}
 }
 
-static void add_pair(struct buffer *text, const struct inputs *in, const struct row *row)
+static void add_token(struct buffer *text, const struct string_list *shown, size_t index, bool numbered)
 {
-	buffer_add_clean(text, in->shown_queries.items[row->query]);
+	buffer_add_clean(text, shown->items[index]);
+	if (numbered)
+		buffer_printf(text, " #%zu", index);
+}
+
+/* "it -> animal"; the subject with its index where its text is listed twice. */
+static void add_pair(struct buffer *text, const struct printer *p, const struct row *row)
+{
+	const struct inputs *in = p->view->in;
+	bool to = p->view->ranking->options.to;
+	add_token(text, &in->shown_queries, row->query, !to && p->repeated[row->query]);
 	buffer_add_string(text, " -> ");
-	buffer_add_clean(text, in->shown_keys.items[row->key]);
+	add_token(text, &in->shown_keys, row->key, to && p->repeated[row->key]);
 }
 
 static void print_text(struct printer *p, const struct row *row)
 {
 	struct buffer *text = &p->text;
+	if (p->gap)
+		buffer_add_char(text, '\n');
+	p->gap = false;
 	size_t before = text->length;
-	add_pair(text, p->view->in, row);
+	add_pair(text, p, row);
 	if (p->bars && !text->failed) {
 		size_t width = text_width(text->data + before);
 		for (; width < p->pair_width; width++)
@@ -153,7 +170,7 @@ static void print_row(struct printer *p, const struct row *row)
 static void measure_row(struct printer *p, const struct row *row)
 {
 	buffer_clear(&p->text);
-	add_pair(&p->text, p->view->in, row);
+	add_pair(&p->text, p, row);
 	size_t width = p->text.failed ? 0 : text_width(p->text.data);
 	if (width > p->pair_width)
 		p->pair_width = width;
@@ -220,8 +237,13 @@ static void each_row(struct printer *p, void (*visit)(struct printer *, const st
 					continue;
 				if (headings)
 					print_heading(p, &row);
-				for (size_t subject = 0; subject < subjects; subject++)
+				size_t before = p->rows;
+				for (size_t subject = 0; subject < subjects; subject++) {
+					if (headings && p->view->apart && p->rows > before)
+						p->gap = true;
 					each_in_list(p, &row, subject, visit);
+				}
+				p->gap = false;
 			}
 		}
 	}
@@ -235,6 +257,41 @@ static void print_frame(const struct printer *p, bool opening)
 			batch);
 	if (p->view->format == TABLE_JSON)
 		fputs(opening ? "{\"version\": 1, \"rankings\": [" : p->rows ? "\n]}\n" : "]}\n", p->stream);
+}
+
+struct subject {
+	const char *text;
+	size_t index;
+};
+
+static int compare_subjects(const void *a, const void *b)
+{
+	return strcmp(((const struct subject *)a)->text, ((const struct subject *)b)->text);
+}
+
+/* Mark listed subjects whose text is that of another; the caller frees the array. */
+static bool *find_repeated(const struct ranking_view *view)
+{
+	const struct ranking_sink *ranking = view->ranking;
+	const struct string_list *shown =
+	    ranking->options.to ? &view->in->shown_keys : &view->in->shown_queries;
+	struct subject *subjects = array_alloc(ranking->subject_count, sizeof *subjects);
+	bool *repeated = array_alloc(ranking->subject_count, sizeof *repeated);
+	size_t count = 0;
+	for (size_t i = 0; subjects && repeated && i < ranking->subject_count; i++)
+		if (ranking->slots[i] != SIZE_MAX)
+			subjects[count++] = (struct subject){shown->items[i], i};
+	if (subjects && repeated)
+		qsort(subjects, count, sizeof *subjects, compare_subjects);
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(subjects[i - 1].text, subjects[i].text) == 0)
+			repeated[subjects[i - 1].index] = repeated[subjects[i].index] = true;
+	if (!subjects) {
+		free(repeated);
+		repeated = NULL;
+	}
+	free(subjects);
+	return repeated;
 }
 
 static enum attn_status print_ranking(FILE *stream, void *context, struct attn_error *err)
@@ -254,7 +311,11 @@ enum attn_status ranking_write(const struct command *self, const char *path, con
 {
 	struct printer p = {.view = view, .text = BUFFER_INIT, .highest = 1e-30f};
 	p.bars = view->format == TABLE_TEXT && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
-	enum attn_status status = write_file(self, path, print_ranking, &p, err);
+	bool *repeated = find_repeated(view);
+	p.repeated = repeated;
+	enum attn_status status =
+	    repeated ? write_file(self, path, print_ranking, &p, err) : attn_fail_memory(err);
+	free(repeated);
 	buffer_release(&p.text);
 	return status;
 }

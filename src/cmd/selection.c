@@ -5,6 +5,7 @@
 
 #include "cmd/inputs.h"
 #include "core/settings.h"
+#include "core/token.h"
 #include "util/checked.h"
 
 struct range {
@@ -34,13 +35,28 @@ static bool parse_item(const char *item, const struct string_list *names, size_t
 	return parse_count(item + length + 1, &range->to) && range->to >= range->from;
 }
 
+static enum attn_status fail_name(const char *option, const char *name, const struct string_list *names,
+				  struct attn_error *err)
+{
+	size_t near = token_nearest(name, names);
+	if (near < names->count)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' has '%s', but no head is named '%s', did you mean '%s'", option, name,
+				 name, names->items[near]);
+	return attn_fail(err, ATTN_USAGE, "'%s' has '%s', but no head is named '%s'", option, name, name);
+}
+
 static enum attn_status parse_list(const char *option, char *list, size_t first, size_t count,
 				   const struct string_list *names, bool *chosen, struct attn_error *err)
 {
 	char *rest = list, *item;
 	while ((item = strsep(&rest, ","))) {
 		struct range range;
-		if (!parse_item(item, names, first, &range))
+		bool number = *item && item[strspn(item, "0123456789-")] == '\0';
+		bool parsed = parse_item(item, names, first, &range);
+		if (!parsed && !number && names && names->count)
+			return fail_name(option, item, names, err);
+		if (!parsed)
 			return attn_fail(err, ATTN_USAGE, "'%s' has '%s', expected a list such as 0,3-5%s",
 					 option, item, names && names->count ? " or a name" : "");
 		if (range.from < first || range.to >= first + count) {

@@ -148,6 +148,100 @@ status 4 without_pango attn heatmap x.json -o none.png
 says 'install Pango'
 status 0 without_pango attn run x.json --weights none.npy
 
+# What a stored result has no use for is refused; what hides and names stays.
+cat > stored.json << 'END'
+{"weights": [[[1, 0], [0.5, 0.5]]], "num_heads": 1, "scale": 2}
+END
+for option in '--scale 3' '--softcap 1' '--num-heads 1' '--num-kv-heads 1' --packed --packed=false '--layout out,in' \
+	--add-zero-attn; do
+	for command in 'run --rankings -' heatmap 'inspect token #0'; do
+		status 2 attn $command stored.json $option
+		says "a stored result, 'stored.json', is read as it is: '${option%%[ =]*}' has nothing to change"
+	done
+done
+status 0 attn run stored.json --causal --rankings - --axes batch
+status 3 attn run x.json weights=w.npy
+says "'weights' of 'w.npy' is a stored result, 'embeddings' of 'x.json' is an input: give one of them"
+for role in q past_k wo bias_v; do
+	status 3 attn run "$role=w.npy" weights=w.npy
+	says "'$role' of 'w.npy' is an input"
+done
+printf '[[true, false], [true, true]]' > mask.json
+printf '[2]' > lengths.json
+printf '["a", "b"]' > names.json
+status 0 attn run weights=stored.json mask=mask.json kv_lengths=lengths.json tokens=names.json --rankings -
+
+# A PNG has no other ending.
+for name in a.pdf b.svg c.jpg d.png.txt; do
+	status 2 attn heatmap x.json -o "$name"
+	says "'$name' ends in '.${name##*.}', expected .png"
+	ok "$name is not made" test ! -e "$name"
+done
+for name in a.PNG b ./dir.d/c .hidden; do
+	mkdir -p dir.d
+	status 0 attn heatmap x.json -o "$name"
+	is "$name is a PNG" "$(head -c 4 "$name" | tail -c 3)" PNG
+done
+
+# Places of a token that occurs several times.
+cat > places.json << 'END'
+{"tokens": ["the", "cat", "the"], "num_heads": 1, "layer": 2,
+ "q": [[[1], [1], [0]]], "k": [[[0], [9], [0]]]}
+END
+attn inspect token the places.json --text --top 2 > found
+printf '%s\n' 'layer 2 head 0' 'the #0 -> cat 1.000' 'the #0 -> the 0.000' '' 'the #2 -> the 0.333' \
+	'the #2 -> cat 0.333' > expected
+same 'places of a token' expected found
+attn inspect token the places.json --text --top 1 --to > found
+printf '%s\n' 'layer 2 head 0' 'the -> the #0 0.333' '' 'the -> the #2 0.333' > expected
+same 'places of a key' expected found
+attn inspect token '#2' places.json --text --top 1 > found
+printf '%s\n' 'layer 2 head 0' 'the -> the 0.333' > expected
+same 'one place needs no number' expected found
+attn run places.json --rankings - --text --top 1 > found
+printf '%s\n' 'layer 2 head 0' 'the #0 -> cat 1.000' 'cat -> cat 1.000' 'the #2 -> the 0.333' > expected
+same 'places in a ranking of all' expected found
+
+# Heads that nobody counted.
+sed -e /num_heads/d -e /head_names/d x.json > one.json
+status 0 attn run one.json --rankings -
+says 'attn run: note: num_heads is not given: taken as 1'
+status 0 attn run one.json --rankings - --num-heads 1
+silent
+status 3 attn run x.json --num-heads 3
+says "num_heads is 3, expected a divisor of the 4 columns of 'wq'"
+status 3 attn run x.json --num-heads 4 --num-kv-heads 3
+status 3 attn run x.json --layout out,in --num-heads 3
+
+# Hints.
+hint()
+{
+	local expected=$1 part=$2
+	shift 2
+	status "$expected" attn "$@"
+	says "$part"
+}
+hint 2 "did you mean '--num-heads'" run x.json --heads 4
+hint 2 "did you mean 'attn run'" RUN x.json
+hint 1 "did you mean 'animal'" inspect token ANIMAL x.json
+hint 1 "'3' is not among the 4 queries, did you mean '#3'" inspect token 3 x.json
+hint 2 "'it' is no file, but 'x.json' is: the token comes first" inspect token x.json it
+hint 2 "no head is named 'sam', did you mean 'same'" inspect token it x.json --head sam
+hint 2 "no head is named 'zzzz'" inspect token it x.json --head zzzz
+hint 2 "expected a list such as 0,3-5 or a name" inspect token it x.json --head 1-
+hint 3 'JSON has no NaN' run <(printf '{"wq": [[NaN]]}')
+hint 3 'an old PyTorch checkpoint' run <(printf '\200\002}q\000.')
+hint 4 "'two' is a directory, expected a file" heatmap two
+attn run x.json -o results > out 2> err
+hint 4 "'results' is a directory, did you mean 'results/attention.safetensors'" heatmap results
+printf '[[true, true, true, true, true]]' > wide.json
+hint 3 'with heads, 2, or batch items and heads, 1 x 2, in front' run x.json mask=wide.json
+status 2 attn
+says 'give one of run, heatmap, inspect'
+printf '{"q": [[[[1]]], [[[2]]]], "k": [[[[1]]], [[[2]]]]}' > batch.json
+status 0 attn heatmap batch.json -o batch.png
+says 'note: drawing the first of 2 batch items: choose with --batch'
+
 # Many heads take no more memory than the few that are drawn at a time.
 peak()
 {
