@@ -93,11 +93,11 @@ _attn()
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
-			--format --top --help $forms $picture $settings"
+			--format --top --threads --help $forms $picture $settings"
 		;;
-	heatmap) options="--output --head --layer --batch --help $picture $settings" ;;
+	heatmap) options="--output --head --layer --batch --threads --help $picture $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
-	"inspect token") options="--to --top --head --layer --batch --help $forms $settings" ;;
+	"inspect token") options="--to --top --head --layer --batch --threads --help $forms $settings" ;;
 	"inspect file") options="--help $forms" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then

@@ -43,7 +43,6 @@ enum {
 	OPTION_SHAPE = OPTION_OWN,
 	OPTION_MODE,
 	OPTION_CAUSAL,
-	OPTION_THREADS,
 	OPTION_SECONDS,
 };
 
@@ -51,7 +50,7 @@ static const struct option table[] = {
     {"shape", required_argument, NULL, OPTION_SHAPE},
     {"mode", required_argument, NULL, OPTION_MODE},
     {"causal", no_argument, NULL, OPTION_CAUSAL},
-    {"threads", required_argument, NULL, OPTION_THREADS},
+    THREADS_OPTION,
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"text", no_argument, NULL, OPTION_TEXT},
     {"tsv", no_argument, NULL, OPTION_TSV},
@@ -359,7 +358,6 @@ static enum attn_status parse_mode(struct job *job, const struct options *o, str
 static enum attn_status parse(struct job *job, struct options *o, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
-	size_t threads;
 	int id;
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		switch (id) {
@@ -373,11 +371,6 @@ static enum attn_status parse(struct job *job, struct options *o, struct attn_er
 			break;
 		case OPTION_CAUSAL:
 			job->causal = true;
-			break;
-		case OPTION_THREADS:
-			status = option_count(o, 1, THREADS_MAX, &threads, err);
-			if (status == ATTN_OK)
-				threads_set(threads);
 			break;
 		case OPTION_SECONDS:
 			status = option_number(o, 0, 3600, &job->seconds, err);

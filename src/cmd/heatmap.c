@@ -28,6 +28,7 @@ static const char usage[] =
     "      --reduce HOW      how many weights become one cell: max or mean [max]\n"
     "      --max X           top of the colour scale [the largest weight drawn]\n"
     "\n" SETTING_USAGE "\n"
+    "      --threads N       threads [the processors that this process may use]\n"
     "  -h, --help            show this help\n"
     "\n"
     "attn heatmap x.json --head 3 -o head3.png\n";
@@ -39,6 +40,7 @@ static const struct option table[] = {
     {"batch", required_argument, NULL, OPTION_BATCH},
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
+    THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,
 };

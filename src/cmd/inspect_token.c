@@ -29,6 +29,7 @@ static const char usage[] =
     "                        [elsewhere]\n"
     "      --json, --jsonl   one document, or a line a row, with the same names\n"
     "\n" SETTING_USAGE "\n"
+    "      --threads N       threads [the processors that this process may use]\n"
     "  -h, --help            show this help\n"
     "\n"
     "Exit status 1: TOKEN does not occur.\n"
@@ -47,6 +48,7 @@ static const struct option table[] = {
     {"batch", required_argument, NULL, OPTION_BATCH},
     TABLE_OPTIONS,
     SETTING_OPTIONS,
+    THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,
 };

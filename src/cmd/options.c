@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/settings.h"
+#include "util/threads.h"
 
 /* The option that was probably meant: the nearest by its letters, or one that ends
  * in the same word, as --num-heads does for --heads. */
@@ -73,7 +74,7 @@ static int refuse(const struct options *o, int answer, struct attn_error *err)
 	return -1;
 }
 
-int options_next(struct options *o, struct attn_error *err)
+static int next_option(struct options *o, struct attn_error *err)
 {
 	char letters[64];
 	int index = -1;
@@ -128,6 +129,18 @@ enum attn_status option_number(const struct options *o, double least, double mos
 	}
 	snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
 	return option_fail(o, expected, err);
+}
+
+int options_next(struct options *o, struct attn_error *err)
+{
+	int id;
+	while ((id = next_option(o, err)) == OPTION_THREADS) {
+		size_t threads;
+		if (option_count(o, 1, THREADS_MAX, &threads, err) != ATTN_OK)
+			return -1;
+		threads_set(threads);
+	}
+	return id;
 }
 
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err)

@@ -30,6 +30,7 @@ enum {
 	OPTION_REDUCE,
 	OPTION_NUMBERS,
 	OPTION_MAX,
+	OPTION_THREADS, /* options_next takes it: no command sees it */
 	OPTION_OWN,
 };
 
@@ -53,7 +54,13 @@ enum {
 		"axes", required_argument, NULL, OPTION_SETTING                                              \
 	}
 
-/* The same options in a usage. */
+/* The option of every command that computes. */
+#define THREADS_OPTION                                                                                       \
+	{                                                                                                    \
+		"threads", required_argument, NULL, OPTION_THREADS                                           \
+	}
+
+/* SETTING_OPTIONS in a usage. */
 #define SETTING_USAGE                                                                                        \
 	"Attention (override what files say):\n"                                                             \
 	"      --num-heads N       query heads\n"                                                            \

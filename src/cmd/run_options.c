@@ -33,6 +33,7 @@ const char run_usage[] =
     "      --transpose, --numbers auto|on|off, --reduce max|mean, --max X; see\n"
     "      'attn heatmap --help'\n"
     "\n" SETTING_USAGE "\n"
+    "      --threads N         threads [the processors that this process may use]\n"
     "  -h, --help              show this help\n"
     "\n"
     "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
@@ -62,6 +63,7 @@ static const struct option table[] = {
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
+    THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
