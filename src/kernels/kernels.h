@@ -11,9 +11,12 @@
  * not overlap.
  *
  * Sums are float32 with fused multiply-add, over blocks of at most
- * GEMM_BLOCK terms that are then added up; an exponential is within 2e-7 of its
- * value.  Sets differ in how they round, so results agree within the tolerance
- * that attn(1) states, and not bit for bit.
+ * GEMM_BLOCK terms that are then added up.  e^x is within (1e-7 + 3e-9 |x|) of its
+ * value, relative to it: 1.3e-7 where it is not small, 3.4e-7 at its least.
+ *
+ * Every set does the same operations on a column in the same order, so that all give
+ * the same bits; the reference rounds in its own way, within the tolerance that
+ * attn(1) states.
  */
 #ifndef ATTN_KERNELS_KERNELS_H
 #define ATTN_KERNELS_KERNELS_H
@@ -21,12 +24,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "util/error.h"
+
 enum {
 	TILE = 64,        /* columns of a tile */
 	GEMM_BLOCK = 256, /* terms of a partial sum */
 };
 
-/* c (rows, cols) = a (rows, inner) x b (inner, cols), or += with `accumulate`.
+/* c (rows, cols) = a (rows, inner) x b (inner, cols), or += with `accumulate`; inner is
+ * at least 1.
  * Element (r, i) of a is a[r * a_row + i * a_col]; b and c are tile-like, with
  * strides of at least cols rounded up to lanes. */
 struct gemm {
@@ -53,8 +59,9 @@ struct kernels {
 	 * TILE) into exp(score - highest), bring highest (TILE) and sum (TILE) up to
 	 * date, and set rescale (TILE) to what multiplies everything summed before.
 	 * `highest` follows the true maximum only when that rises by more than 8.
-	 * Scores of -inf become exactly 0; highest is -inf while all were.  Returns
-	 * whether any rescale differs from 1. */
+	 * Scores of -inf become exactly 0; highest is -inf while all were.  A score of
+	 * +inf or NaN makes the sum of its column NaN.  Returns whether any rescale
+	 * differs from 1. */
 	bool (*softmax)(float *scores, size_t keys, size_t cols, float *highest, float *sum, float *rescale);
 
 	/* rows (rows, TILE) *= factor (TILE), column by column. */
@@ -64,7 +71,8 @@ struct kernels {
 	 * the next multiple of lanes. */
 	bool (*all_finite)(const float *rows, size_t count, size_t cols);
 
-	/* scores: s becomes cap * tanh(s / cap). */
+	/* scores: s becomes cap * tanh(s / cap), within 2e-7 cap and 6e-7 of its value; NaN
+	 * where s is not finite, so that an overflow stays visible. */
 	void (*softcap)(float *scores, size_t keys, size_t cols, float cap);
 
 	/* tile (inner, TILE) = the transpose of rows (cols, inner; row_stride), times
@@ -84,9 +92,8 @@ struct kernels {
  * capped to scalar; the reference computes then.  Chosen once. */
 const struct kernels *kernels_best(void);
 
-/* What ATTN_KERNEL says when it names no set (or one that is not for this
- * processor), else NULL. */
-const char *kernels_bad_cap(void);
+/* ATTN_USAGE when ATTN_KERNEL names no set, or one that cannot run here. */
+enum attn_status kernels_check(struct attn_error *err);
 
 /* All sets that can run here, best first; NULL from the end on. */
 const struct kernels *kernels_runnable(size_t i);

@@ -60,10 +60,18 @@ const struct kernels *kernels_best(void)
 	return best;
 }
 
-const char *kernels_bad_cap(void)
+enum attn_status kernels_check(struct attn_error *err)
 {
+	char names[100] = "";
 	pthread_once(&once, choose);
-	return bad_cap;
+	if (!bad_cap)
+		return ATTN_OK;
+	for (size_t i = 0; runnable[i]; i++) {
+		strcat(names, runnable[i]->name);
+		strcat(names, runnable[i + 1] ? ", " : " or ");
+	}
+	return attn_fail(err, ATTN_USAGE, "'ATTN_KERNEL' is '%s', expected %sscalar on this processor",
+			 bad_cap, names);
 }
 
 const struct kernels *kernels_runnable(size_t i)

@@ -167,12 +167,14 @@ static void spin(size_t rounds, float *out)
 
 /* --- exponentials --------------------------------------------------------- */
 
-/* e^x for x up to 88, within 2e-7 of its value; exactly 0 below -87.3, where float32
- * has no normal numbers left, and for -inf; exactly 1 for 0.
+/* e^x for x up to 88, within (1e-7 + 3e-9 |x|) of its value, relative to it; exactly 0
+ * below -87.3, where float32 has no normal numbers left, and for -inf; exactly 1 for 0.
  *
  * x = n ln 2 + r with |r| <= ln(2) / 2, and e^r by a polynomial that is minimax for
  * the relative error (2.6e-9), fitted with its constant term held at 1.  n is found by
- * adding 1.5 * 2^23, which leaves it in the low bits, and goes into the exponent. */
+ * adding 1.5 * 2^23, which leaves it in the low bits, and goes into the exponent.
+ * ln 2 is one float32: what it lacks is the error that grows with |x|, and a second one
+ * would cost more than weights below e^-20 deserve. */
 INLINE vec exponential(vec x)
 {
 	const float shift = 0x1.8p23f, least = -87.3f;
@@ -278,7 +280,7 @@ static void softcap(float *scores, size_t keys, size_t cols, float cap)
 	const ivec sign = (ivec)spread(-0.0f);
 	for (size_t j = 0; j < keys; j++) {
 		for (size_t c = 0; c < cols; c += LANES) {
-			vec x = load(scores + j * TILE + c) / cap;
+			vec score = load(scores + j * TILE + c), x = score / cap;
 			ivec negative = (ivec)x & sign;
 			vec size = (vec)((ivec)x ^ negative);
 			vec e = exponential(-2.0f * size);
@@ -287,7 +289,8 @@ static void softcap(float *scores, size_t keys, size_t cols, float cap)
 			vec square = size * size;
 			vec small = size * (1.0f + square * (square * 0.133333333f - 0.333333333f));
 			t = where_less(size, spread(0.08f), small, t);
-			store(scores + j * TILE + c, (vec)((ivec)t | negative) * cap);
+			/* An overflow must stay visible: inf - inf is NaN. */
+			store(scores + j * TILE + c, (vec)((ivec)t | negative) * cap + (score - score));
 		}
 	}
 }
