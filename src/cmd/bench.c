@@ -219,7 +219,7 @@ static enum attn_status make_input(struct bundle *b, const struct shape *s, enum
 struct work {
 	struct bundle bundle;
 	struct problem problem;
-	struct engine *engine; /* kept over runs, unless projections are part of them */
+	struct engine *engine; /* kept over runs; projects anew where that is measured */
 	struct context_sink context;
 	struct weights_sink weights;
 	enum mode mode;
@@ -244,16 +244,10 @@ static enum attn_status work_open(struct work *w, const struct shape *s, enum mo
 	return status;
 }
 
-static void engine_drop(struct work *w)
+static void work_release(struct work *w)
 {
 	if (w->engine)
 		engine_rows(w->engine)->free(engine_rows(w->engine));
-	w->engine = NULL;
-}
-
-static void work_release(struct work *w)
-{
-	engine_drop(w);
 	context_sink_release(&w->context);
 	free(w->weights.weights);
 	problem_release(&w->problem);
@@ -267,10 +261,10 @@ static enum attn_status work_run(struct work *w, struct attn_error *err)
 	enum attn_status status = ATTN_OK;
 	if (!w->engine)
 		status = engine_new(&w->engine, &w->problem, want, err);
+	else if (w->mode == MODE_PROJECTED)
+		status = engine_update(w->engine, err);
 	if (status == ATTN_OK)
 		status = rows_stream(engine_rows(w->engine), NULL, sinks, want.weights ? 2 : 1, err);
-	if (w->mode == MODE_PROJECTED)
-		engine_drop(w);
 	return status;
 }
 

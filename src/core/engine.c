@@ -25,8 +25,8 @@ static void workspace_release(struct workspace *w)
 static void engine_free(struct row_source *source)
 {
 	struct engine *engine = (struct engine *)source;
-	for (size_t i = 0; i < engine->owned_count; i++)
-		free(engine->owned[i]);
+	for (size_t i = 0; i < 3; i++)
+		free(engine->places[i].data);
 	for (size_t i = 0; i < engine->worker_count; i++)
 		workspace_release(&engine->workers[i]);
 	free(engine->workers);
@@ -35,16 +35,17 @@ static void engine_free(struct row_source *source)
 
 /* --- queries, keys and values ----------------------------------------------- */
 
-/* Memory (batch, heads, tokens, size) that the engine owns, and its view. */
+/* Memory (batch, heads, tokens, size) that the engine owns, from the first time on,
+ * and its view. */
 static bool own(struct engine *engine, size_t heads, size_t tokens, size_t size, struct heads_place *place,
 		struct heads_view *view)
 {
-	float *memory = floats_alloc4(engine->problem->batch, heads, tokens, size);
-	if (!memory)
+	if (!place->data)
+		place->data = floats_alloc4(engine->problem->batch, heads, tokens, size);
+	if (!place->data)
 		return false;
-	engine->owned[engine->owned_count++] = memory;
-	*place = (struct heads_place){memory, heads * tokens * size, tokens * size, size, 0};
-	*view = (struct heads_view){memory, heads * tokens * size, tokens * size, size};
+	*place = (struct heads_place){place->data, heads * tokens * size, tokens * size, size, 0};
+	*view = (struct heads_view){place->data, heads * tokens * size, tokens * size, size};
 	return true;
 }
 
@@ -68,6 +69,7 @@ struct vectors {
 	const float *bias;
 	const struct heads_view *ready, *past;
 	const float *appended; /* bias_k or bias_v */
+	struct heads_place *place;
 	const char *what;
 	size_t heads, own_tokens, size;
 };
@@ -78,30 +80,30 @@ static enum attn_status join_vectors(struct engine *engine, const struct vectors
 				     struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
-	struct heads_place place;
 	enum attn_status status = ATTN_OK;
-	if (!own(engine, v->heads, keys->past + v->own_tokens + keys->bias + keys->zero, v->size, &place,
+	if (!own(engine, v->heads, keys->past + v->own_tokens + keys->bias + keys->zero, v->size, v->place,
 		 out))
 		return attn_fail_memory(err);
 	if (keys->past > 0)
-		copy_heads(engine, &place, v->past, v->heads, keys->past);
-	place.first_token = keys->past;
+		copy_heads(engine, v->place, v->past, v->heads, keys->past);
+	v->place->first_token = keys->past;
 	if (p->projected)
-		status = engine_project(engine->kernels, v->x, p->batch, v->w, v->bias, v->what, &place, err);
+		status =
+		    engine_project(engine->kernels, v->x, p->batch, v->w, v->bias, v->what, v->place, err);
 	else
-		copy_heads(engine, &place, v->ready, v->heads, v->own_tokens);
-	place.first_token += v->own_tokens;
+		copy_heads(engine, v->place, v->ready, v->heads, v->own_tokens);
+	v->place->first_token += v->own_tokens;
 	if (keys->bias) {
 		struct heads_view bias = {v->appended, 0, v->size, 0};
-		copy_heads(engine, &place, &bias, v->heads, 1);
-		place.first_token++;
+		copy_heads(engine, v->place, &bias, v->heads, 1);
+		v->place->first_token++;
 	}
 	if (keys->zero) {
 		float *zeros = array_alloc(v->size, sizeof *zeros);
 		if (!zeros)
 			return attn_fail_memory(err);
 		struct heads_view zero = {zeros, 0, 0, 0};
-		copy_heads(engine, &place, &zero, v->heads, 1);
+		copy_heads(engine, v->place, &zero, v->heads, 1);
 		free(zeros);
 	}
 	return status;
@@ -127,6 +129,9 @@ static enum attn_status prepare_all(struct engine *engine, struct attn_error *er
 	struct vectors k = {.x = &p->source, .w = &p->wk, .bias = p->bk, .ready = &p->k, .what = "key"};
 	struct vectors v = {
 	    .x = &p->source_values, .w = &p->wv, .bias = p->bv, .ready = &p->v, .what = "value"};
+	q.place = &engine->places[0];
+	k.place = &engine->places[1];
+	v.place = &engine->places[2];
 	k.past = &p->past_k;
 	v.past = &p->past_v;
 	k.appended = p->bias_k;
@@ -255,6 +260,11 @@ enum attn_status engine_new(struct engine **out, const struct problem *p, struct
 	}
 	*out = engine;
 	return ATTN_OK;
+}
+
+enum attn_status engine_update(struct engine *engine, struct attn_error *err)
+{
+	return prepare_all(engine, err);
 }
 
 struct row_source *engine_rows(struct engine *engine)

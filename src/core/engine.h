@@ -39,6 +39,10 @@ struct engine;
 enum attn_status engine_new(struct engine **engine, const struct problem *p, struct engine_want want,
 			    struct attn_error *err);
 
+/* Project again, after the numbers of the problem's tensors have changed and their
+ * shapes have not. */
+enum attn_status engine_update(struct engine *engine, struct attn_error *err);
+
 /* The engine as a source of rows; source->free frees the engine. */
 struct row_source *engine_rows(struct engine *engine);
 

@@ -27,6 +27,14 @@ struct workspace {
 	double *sums; /* (e) */
 };
 
+/* Where a projection goes: element (b, token, col) of x W + b, where col is element
+ * col % size of head col / size, at
+ * data[b * batch_stride + head * head_stride + (first_token + token) * size + col % size]. */
+struct heads_place {
+	float *data;
+	size_t batch_stride, head_stride, size, first_token;
+};
+
 struct engine {
 	struct row_source source; /* first: a source is cast to its engine */
 	const struct problem *problem;
@@ -37,8 +45,7 @@ struct engine {
 	/* Q (B, H, N, d), K (B, G, keys, d) and V (B, G, keys, e): views of inputs, or
 	 * of memory that the engine owns. */
 	struct heads_view q, k, v;
-	float *owned[6];
-	size_t owned_count;
+	struct heads_place places[3]; /* that memory, of Q, K and V; data NULL: not needed */
 
 	struct workspace *workers; /* threads_count() of them */
 	size_t worker_count;
@@ -50,14 +57,6 @@ struct engine {
 bool engine_tile(const struct engine *engine, struct workspace *w, struct row_block *block);
 enum attn_status engine_reference(const struct engine *engine, struct workspace *w, struct row_block *block,
 				  struct attn_error *err);
-
-/* Where a projection goes: element (b, token, col) of x W + b, where col is element
- * col % size of head col / size, at
- * data[b * batch_stride + head * head_stride + (first_token + token) * size + col % size]. */
-struct heads_place {
-	float *data;
-	size_t batch_stride, head_stride, size, first_token;
-};
 
 /* out = x W + b for all batch items, by all threads.  ATTN_BAD_INPUT when a number
  * overflows float32; `what` names it. */

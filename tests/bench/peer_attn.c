@@ -77,12 +77,10 @@ static void compute(struct job *job)
 	struct engine_want want = {.weights = job->all_weights, .context = true};
 	if (!job->engine && engine_new(&job->engine, &job->problem, want, &err) != ATTN_OK)
 		die(err.message);
+	if (job->projected && engine_update(job->engine, &err) != ATTN_OK)
+		die(err.message);
 	if (rows_stream(engine_rows(job->engine), NULL, sinks, job->all_weights ? 2 : 1, &err) != ATTN_OK)
 		die(err.message);
-	if (job->projected) { /* the projections belong to what is timed */
-		engine_rows(job->engine)->free(engine_rows(job->engine));
-		job->engine = NULL;
-	}
 }
 
 static double milliseconds(void)
