@@ -22,6 +22,30 @@ _attn_inputs()
 	fi
 }
 
+# The first operand of inspect token is a token, which nobody can complete.
+_attn_token()
+{
+	local i operands=0 previous=
+	for ((i = 3; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-*) ;;
+		*)
+			case $previous in
+			--top | --head | --layer | --batch | --num-heads | --num-kv-heads | --scale | --softcap | \
+				--layout | --axes | --threads | =) ;;
+			*) operands=$((operands + 1)) ;;
+			esac
+			;;
+		esac
+		previous=${COMP_WORDS[i]}
+	done
+	if [[ $2 ]]; then
+		_attn_files "$1"
+	elif ((operands > 0)); then
+		_attn_inputs "$1"
+	fi
+}
+
 _attn()
 {
 	local settings="--num-heads --num-kv-heads --packed --causal --scale --softcap --add-zero-attn --layout
@@ -109,6 +133,9 @@ _attn()
 		;;
 	"inspect file",*)
 		_attn_files "$word"
+		;;
+	"inspect token",*)
+		_attn_token "$word" "$after_equals"
 		;;
 	*)
 		if [[ $after_equals ]]; then

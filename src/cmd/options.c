@@ -7,19 +7,23 @@
 #include "core/settings.h"
 #include "util/threads.h"
 
-/* The option that was probably meant: the nearest by its letters, or one that ends
- * in the same word, as --num-heads does for --heads. */
+static bool ends_in_word(const char *text, const char *word)
+{
+	size_t length = strlen(text), word_length = strlen(word);
+	return word_length > 0 && length > word_length && text[length - word_length - 1] == '-' &&
+	       strcmp(text + length - word_length, word) == 0;
+}
+
+/* The option that was probably meant: the nearest by its letters; one that ends in
+ * the word, as --num-heads does in heads, is one letter away. */
 static const char *nearest_option(const struct option *table, const char *name)
 {
 	const char *best = NULL;
-	size_t length = strlen(name), nearest = length / 3 + 1;
+	size_t nearest = strlen(name) / 3 + 2;
 	for (; table->name; table++) {
-		size_t distance = edit_distance(name, table->name), whole = strlen(table->name);
-		if (distance <= nearest) {
+		size_t distance = ends_in_word(table->name, name) ? 1 : edit_distance(name, table->name);
+		if (distance < nearest) {
 			nearest = distance;
-			best = table->name;
-		} else if (!best && whole > length && table->name[whole - length - 1] == '-' &&
-			   strcmp(table->name + whole - length, name) == 0) {
 			best = table->name;
 		}
 	}

@@ -242,6 +242,31 @@ printf '{"q": [[[[1]]], [[[2]]]], "k": [[[[1]]], [[[2]]]]}' > batch.json
 status 0 attn heatmap batch.json -o batch.png
 says 'note: drawing the first of 2 batch items: choose with --batch'
 
+# A large picture on a full disk.
+if [ -w /dev/full ]; then
+	ln -s /dev/full full.png
+	make_npy large.npy '1, 400, 4' 6400
+	status 4 attn heatmap q=large.npy k=large.npy --cell 8 -o full.png
+	says "could not write 'full.png': No space left on device"
+fi
+
+# Completion knows where a token stands, and where a file.
+completed()
+{
+	(
+		set +u
+		. "$root/man/attn.bash"
+		compopt() { :; }
+		COMP_WORDS=(attn inspect token "$@")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_attn
+		printf '%s\n' "${COMPREPLY[@]}"
+	)
+}
+is 'no file for a token' "$(completed x)" ''
+is 'nor behind an option' "$(completed --top 5 x)" ''
+is 'a file behind a token' "$(completed it --top = 5 x.j)" x.json
+
 # Many heads take no more memory than the few that are drawn at a time.
 peak()
 {
