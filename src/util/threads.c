@@ -4,8 +4,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <unistd.h>
+
+#include "util/cgroup.h"
 
 /* A job is described under the lock; tasks are then taken without it. */
 static struct pool {
@@ -26,28 +26,14 @@ static struct pool {
 /* A copy of pool.job that idle threads may watch without the lock. */
 static atomic_ulong announced;
 
-/* Processors that a cgroup's cpu.max ("200000 100000", or "max ...") leaves. */
-static size_t cgroup_limit(void)
-{
-	unsigned long long quota, period;
-	size_t limit = THREADS_MAX;
-	FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
-	if (!file)
-		return limit;
-	if (fscanf(file, "%llu %llu", &quota, &period) == 2 && period > 0)
-		limit = (size_t)((quota + period - 1) / period);
-	fclose(file);
-	return limit > 0 ? limit : 1;
-}
-
 size_t threads_available(void)
 {
 	cpu_set_t allowed;
 	size_t count = 1;
 	if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
 		count = (size_t)CPU_COUNT(&allowed);
-	size_t limit = cgroup_limit();
-	count = count < limit ? count : limit;
+	size_t limit = cgroup_processors("");
+	count = limit && limit < count ? limit : count;
 	return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
 }
 

@@ -12,8 +12,8 @@ enum {
 	THREADS_MAX = 256
 };
 
-/* How many processors this process may use: its affinity mask and the cgroup's
- * cpu.max; at least 1. */
+/* How many processors this process may use: its affinity mask and the limits of its
+ * control group; at least 1. */
 size_t threads_available(void);
 
 /* Set how many threads parallel_for uses (1 to THREADS_MAX); threads_available()
@@ -25,7 +25,7 @@ size_t threads_count(void);
  * tasks are taken in ascending order as threads become free.  `worker`, below
  * threads_count(), tells calls apart that may run at the same time.  Returns when
  * all are done.  The caller works too; where no thread can be started it does all
- * the work. */
+ * the work.  Not from within a task, nor from two threads at a time. */
 void parallel_for(size_t tasks, void (*run)(void *context, size_t task, size_t worker), void *context);
 
 #endif
