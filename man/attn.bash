@@ -112,7 +112,7 @@ _attn()
 	esac
 
 	case $command in
-	"") options="run heatmap inspect bench help --help --version" ;;
+	"") options="run heatmap inspect bench help --help --version --verbose" ;;
 	help) options="run heatmap inspect bench" ;;
 	inspect) options="token file --help" ;;
 	run)

@@ -452,6 +452,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		free(job);
 		return print_usage(self);
 	}
+	if (status == ATTN_OK)
+		status = kernels_check(err);
 	if (job->shape_count == 0) {
 		memcpy(job->shapes, defaults, sizeof defaults);
 		job->shape_count = sizeof defaults / sizeof *defaults;

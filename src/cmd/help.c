@@ -1,11 +1,17 @@
+#include <cjson/cJSON.h>
+#include <png.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "cmd/options.h"
+#include "draw/pango.h"
+#include "kernels/kernels.h"
+#include "util/threads.h"
 
 static const char usage[] = "usage: attn COMMAND [options] INPUT...\n"
 			    "       attn help [COMMAND]\n"
-			    "       attn --version\n"
+			    "       attn --version [--verbose]\n"
 			    "\n"
 			    "Compute attention and show it: context vectors, heatmaps, rankings.\n"
 			    "\n";
@@ -87,21 +93,50 @@ static enum attn_status fail_no_command(struct attn_error *err)
 	return attn_fail(err, ATTN_USAGE, "no command: give one of %s (see 'attn --help')", list);
 }
 
+/* What a report of a wrong or slow result should say. */
+static enum attn_status print_details(struct attn_error *err)
+{
+	const struct pango_functions *pango = NULL;
+	enum attn_status status = kernels_check(err);
+	if (status != ATTN_OK)
+		return status;
+	puts("attn " ATTN_VERSION);
+	printf("kernel: %s\nkernels: ", kernels_best() ? kernels_best()->name : "scalar");
+	for (size_t i = 0; kernels_runnable(i); i++)
+		printf("%s, ", kernels_runnable(i)->name);
+	printf("scalar\nthreads: %zu\n", threads_available());
+	printf("cJSON: %s\nlibpng: %s\nzlib: %s\n", cJSON_Version(), png_get_libpng_ver(NULL), zlibVersion());
+	bool found = pango_load(&pango, NULL) == ATTN_OK;
+	printf("Pango: %s\ncairo: %s\n", found ? pango->pango_version_string() : "not found",
+	       found ? pango->cairo_version_string() : "not found");
+	return ATTN_OK;
+}
+
 /* `attn`, `attn --help`, `attn --version` and `attn help ...`. */
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
-	static const struct option table[] = {HELP_OPTION, {"version", no_argument, NULL, 'V'}, END_OPTION};
+	static const struct option table[] = {HELP_OPTION,
+					      {"version", no_argument, NULL, 'V'},
+					      {"verbose", no_argument, NULL, OPTION_OWN},
+					      END_OPTION};
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "hV", .table = table};
-	bool asked = strcmp(argv[0], self->name) == 0;
+	bool asked = strcmp(argv[0], self->name) == 0, version = false, verbose = false;
 	int id;
 	while ((id = options_next(&o, err)) != 0) {
 		if (id < 0)
 			return ATTN_USAGE;
-		if (id == 'V') {
-			puts("attn " ATTN_VERSION);
-			return ATTN_OK;
-		}
-		return print_overview();
+		if (id == 'h' || id == OPTION_HELP)
+			return print_overview();
+		version |= id == 'V';
+		verbose |= id == OPTION_OWN;
+	}
+	if (verbose && !version)
+		return attn_fail(err, ATTN_USAGE, "'--verbose' is for '--version'");
+	if (verbose)
+		return print_details(err);
+	if (version) {
+		puts("attn " ATTN_VERSION);
+		return ATTN_OK;
 	}
 	if (!asked && argc == 1)
 		return fail_no_command(err);

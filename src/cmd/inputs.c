@@ -8,6 +8,7 @@
 #include "core/stored.h"
 #include "core/token.h"
 #include "io/input.h"
+#include "kernels/kernels.h"
 
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
 {
@@ -90,12 +91,12 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
 				 self->title);
-	for (int i = 0; i < argc; i++) {
-		enum attn_status status = input_add(&in->bundle, argv[i], err);
-		if (status != ATTN_OK)
-			return status;
-	}
-	enum attn_status status = open_source(in, self, want, err);
+	enum attn_status status = kernels_check(err);
+	for (int i = 0; i < argc && status == ATTN_OK; i++)
+		status = input_add(&in->bundle, argv[i], err);
+	if (status != ATTN_OK)
+		return status;
+	status = open_source(in, self, want, err);
 	if (status != ATTN_OK)
 		return status;
 	in->info = in->source->info;

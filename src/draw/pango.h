@@ -28,6 +28,7 @@
 	X(cairo_surface_destroy)                                                                             \
 	X(cairo_surface_flush)                                                                               \
 	X(cairo_translate)                                                                                   \
+	X(cairo_version_string)                                                                              \
 	X(g_object_unref)                                                                                    \
 	X(pango_cairo_context_set_font_options)                                                              \
 	X(pango_cairo_font_map_new)                                                                          \
@@ -46,7 +47,8 @@
 	X(pango_layout_set_font_description)                                                                 \
 	X(pango_layout_set_text)                                                                             \
 	X(pango_layout_set_width)                                                                            \
-	X(pango_layout_set_wrap)
+	X(pango_layout_set_wrap)                                                                             \
+	X(pango_version_string)
 
 struct pango_functions {
 #define PANGO_MEMBER(name) __typeof__(name) *name;
