@@ -6,6 +6,7 @@
 #include "core/engine_internal.h"
 #include "util/checked.h"
 #include "util/memory.h"
+#include "util/minmax.h"
 #include "util/threads.h"
 
 static void workspace_release(struct workspace *w)
@@ -173,17 +174,17 @@ static void move_to_places(struct row_block *block, size_t value_size)
 static bool reference_allocate(const struct engine *engine, struct workspace *w)
 {
 	const struct problem *p = engine->problem;
-	size_t keys = engine->keys;
+	size_t keys = engine->keys, rows = size_min(p->queries, ROWS_BLOCK);
 	if (!w->out_weights)
-		w->out_weights = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
+		w->out_weights = floats_alloc4(rows, keys, 1, 1);
 	if (!w->visible)
-		w->visible = array_alloc(ROWS_BLOCK, keys);
+		w->visible = array_alloc(rows, keys);
 	w->row = array_alloc(keys, sizeof *w->row);
 	w->sums = array_alloc(p->value_size + 1, sizeof *w->sums);
 	if (engine->want.stage != SCORES_NONE)
-		w->out_scores = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
+		w->out_scores = floats_alloc4(rows, keys, 1, 1);
 	if (engine->want.context && !w->out_context)
-		w->out_context = floats_alloc4(ROWS_BLOCK, p->value_size, 1, 1);
+		w->out_context = floats_alloc4(rows, p->value_size, 1, 1);
 	return w->out_weights && w->visible && w->row && w->sums &&
 	       (w->out_scores || engine->want.stage == SCORES_NONE) &&
 	       (w->out_context || !engine->want.context);
@@ -193,18 +194,20 @@ static bool tile_allocate(const struct engine *engine, struct workspace *w)
 {
 	const struct problem *p = engine->problem;
 	bool weights = engine->want.weights;
-	size_t steps = (engine->keys + KEY_BLOCK - 1) / KEY_BLOCK;
-	w->queries = floats_alloc4(p->head_size, TILE, 1, 1);
-	w->scores = floats_alloc4(weights ? steps : 1, KEY_BLOCK, TILE, 1);
+	size_t steps = engine_steps(engine->keys),
+	       tiles = (size_min(p->queries, ROWS_BLOCK) + TILE - 1) / TILE;
+	size_t rows = size_min(p->queries, ROWS_BLOCK);
+	w->queries = floats_alloc4(tiles, p->head_size, TILE, 1);
+	w->scores = floats_alloc4(weights ? tiles * steps : 1, KEY_BLOCK, TILE, 1);
 	if (weights) {
-		w->tops = floats_alloc4(steps, TILE, 1, 1);
-		w->out_weights = floats_alloc4(TILE, engine->keys, 1, 1);
+		w->tops = floats_alloc4(tiles, steps, TILE, 1);
+		w->out_weights = floats_alloc4(rows, engine->keys, 1, 1);
 	}
 	if (weights || !visibility_is_prefix(&p->visibility))
-		w->visible = array_alloc(TILE, engine->keys);
+		w->visible = array_alloc(rows, engine->keys);
 	if (engine->want.context) {
-		w->context = floats_alloc4(p->value_size, TILE, 1, 1);
-		w->out_context = floats_alloc4(TILE, p->value_size, 1, 1);
+		w->context = floats_alloc4(tiles, p->value_size, TILE, 1);
+		w->out_context = floats_alloc4(rows, p->value_size, 1, 1);
 	}
 	return w->queries && w->scores && (!weights || (w->tops && w->out_weights)) &&
 	       (w->visible || (!weights && visibility_is_prefix(&p->visibility))) &&

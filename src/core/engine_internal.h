@@ -11,17 +11,24 @@ enum {
 	KEY_BLOCK = 96
 };
 
+/* Steps that all keys take. */
+static inline size_t engine_steps(size_t keys)
+{
+	return (keys + KEY_BLOCK - 1) / KEY_BLOCK;
+}
+
 /* One worker's memory. */
 struct workspace {
+	/* For each tile of a block: */
 	float *queries; /* (d, TILE): a packed tile of Q */
-	float *scores;  /* (KEY_BLOCK or all keys, TILE) */
 	float *context; /* (e, TILE): weighted values, summed up */
 	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
+	float *scores;  /* (all steps' keys, TILE); without weights (KEY_BLOCK, TILE) for all tiles */
 
 	/* What a block points to. */
-	float *out_weights, *out_scores; /* (TILE, keys) */
-	float *out_context;              /* (TILE, e) */
-	unsigned char *visible;          /* (TILE, keys) */
+	float *out_weights, *out_scores; /* (ROWS_BLOCK, keys) */
+	float *out_context;              /* (ROWS_BLOCK, e) */
+	unsigned char *visible;          /* (ROWS_BLOCK, keys) */
 
 	double *row;  /* (keys): scores of a reference row */
 	double *sums; /* (e) */

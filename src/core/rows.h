@@ -66,8 +66,8 @@ struct row_source {
 };
 
 enum {
-	ROWS_BLOCK = 64
-}; /* rows a block at most: a block of 131,072 keys is then 32 MiB */
+	ROWS_BLOCK = 128
+}; /* rows a block at most: a block of 131,072 keys is then 64 MiB */
 
 struct row_sink {
 	enum attn_status (*consume)(struct row_sink *sink, const struct row_block *block,
