@@ -58,7 +58,7 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,heatmap | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,file) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -106,18 +106,22 @@ _attn()
 		return
 		;;
 	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --num-heads | \
-		--num-kv-heads | --scale | --softcap | --shape | --threads | --seconds)
+		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds)
 		return
 		;;
 	esac
 
 	case $command in
-	"") options="run heatmap inspect bench help --help --version --verbose" ;;
-	help) options="run heatmap inspect bench" ;;
+	"") options="run merge heatmap inspect bench help --help --version --verbose" ;;
+	help) options="run merge heatmap inspect bench" ;;
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
-			--format --top --threads --help $forms $picture $settings"
+			--format --top --shard --threads --help $forms $picture $settings"
+		;;
+	merge)
+		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
+			--help $forms $picture"
 		;;
 	heatmap) options="--output --head --layer --batch --threads --help $picture $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
@@ -128,10 +132,10 @@ _attn()
 		options="token file"
 	fi
 	case $command,$word in
-	run,-* | heatmap,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | merge,-* | heatmap,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
-	"inspect file",*)
+	"inspect file",* | merge,*)
 		_attn_files "$word"
 		;;
 	"inspect token",*)

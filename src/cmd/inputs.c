@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/parts.h"
 #include "core/roles.h"
 #include "core/stored.h"
 #include "core/token.h"
 #include "io/input.h"
 #include "kernels/kernels.h"
+#include "util/checked.h"
 
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
 {
@@ -61,6 +63,11 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 				    struct attn_error *err)
 {
 	struct string_list notes = {0};
+	if (bundle_is_part(&in->bundle))
+		return attn_fail(
+		    err, ATTN_BAD_INPUT,
+		    "'%s' is a part of a run, expected a whole input: join parts by 'attn merge'",
+		    origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
 	in->stored = bundle_tensor(&in->bundle, "weights") != NULL;
 	if (in->stored) {
 		if (want.stage != SCORES_NONE)
@@ -85,6 +92,15 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 	return status;
 }
 
+static enum attn_status show_labels(struct inputs *in, struct attn_error *err)
+{
+	in->info = in->source->info;
+	if (!tokens_shown(&in->info->query_labels, &in->shown_queries) ||
+	    !tokens_shown(&in->info->key_labels, &in->shown_keys))
+		return attn_fail_memory(err);
+	return ATTN_OK;
+}
+
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
 			     struct engine_want want, struct attn_error *err)
 {
@@ -99,11 +115,47 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 	status = open_source(in, self, want, err);
 	if (status != ATTN_OK)
 		return status;
-	in->info = in->source->info;
-	if (!tokens_shown(&in->info->query_labels, &in->shown_queries) ||
-	    !tokens_shown(&in->info->key_labels, &in->shown_keys))
+	return show_labels(in, err);
+}
+
+static enum attn_status read_part(struct inputs *in, const char *path, struct attn_error *err)
+{
+	struct bundle *part = &in->parts[in->part_count++];
+	enum attn_status status = input_read_file(part, path, NULL, err);
+	if (status != ATTN_OK || bundle_is_part(part))
+		return status;
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s' is no part of a run, expected what 'attn run --shard' writes", path);
+}
+
+enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
+				   struct engine_want want, struct attn_error *err)
+{
+	if (argc == 0)
+		return attn_fail(err, ATTN_USAGE,
+				 "no parts: give the files of 'attn run --shard' (see '%s --help')",
+				 self->title);
+	enum attn_status status = kernels_check(err);
+	if (status != ATTN_OK)
+		return status;
+	in->parts = array_alloc((size_t)argc, sizeof *in->parts);
+	if (!in->parts)
 		return attn_fail_memory(err);
-	return ATTN_OK;
+	for (int i = 0; i < argc && status == ATTN_OK; i++)
+		status = read_part(in, argv[i], err);
+	if (status == ATTN_OK)
+		status =
+		    parts_open(&in->source, &in->problem, in->parts, in->part_count, ATTN_VERSION, want, err);
+	if (status != ATTN_OK)
+		return status;
+	report_notes(self, &in->problem.notes);
+	const struct bundle *first = &in->parts[0];
+	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
+		const struct setting *s = &first->settings[i];
+		if (role_find(s->name))
+			status = bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err);
+	}
+	return status == ATTN_OK ? show_labels(in, err) : status;
 }
 
 void inputs_release(struct inputs *in)
@@ -113,6 +165,9 @@ void inputs_release(struct inputs *in)
 	if (in->source)
 		in->source->free(in->source);
 	problem_release(&in->problem);
+	for (size_t i = 0; i < in->part_count; i++)
+		bundle_release(&in->parts[i]);
+	free(in->parts);
 	bundle_release(&in->bundle);
 	*in = (struct inputs){0};
 }

@@ -17,6 +17,8 @@ struct inputs {
 	struct problem problem;    /* unless stored */
 	struct engine *engine;     /* unless stored; freed through `source` */
 	struct row_source *source; /* the rows */
+	struct bundle *parts;      /* the parts of a run instead, owned: then the bundle has settings only */
+	size_t part_count;
 	const struct rows_info *info;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */
 };
@@ -29,6 +31,10 @@ enum attn_status inputs_setting(struct inputs *in, const struct options *o, stru
  * result scores are ATTN_USAGE. */
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
 			     struct engine_want want, struct attn_error *err);
+/* The same for operands that are the parts of a run: `problem` then has what a result
+ * is finished with. */
+enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
+				   struct engine_want want, struct attn_error *err);
 void inputs_release(struct inputs *in); /* safe on a zeroed one */
 
 /* What to call a head in messages, tables and titles: "3", or with its name

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/roles.h"
@@ -46,45 +47,42 @@ static void add_columns_spec(struct result_file *file, const char *name, size_t 
 	add_axis(spec, "column", columns, 0, NULL);
 }
 
-/* What hides keys, in the shapes that visibility_bind reads. */
-static void add_visibility_specs(struct result_file *file)
+void visibility_specs(const struct visibility *v, struct tensor_spec *specs, size_t *count)
 {
 	static const char *const names[4] = {"batch", "head", "query", "key"};
-	const struct visibility *v = file->in->source->visibility;
 	if (v->mask) {
-		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		struct tensor_spec *spec = &specs[(*count)++];
 		*spec = (struct tensor_spec){.name = "mask", .dtype = DTYPE_BOOL};
 		for (int axis = 0; axis < 4; axis++)
 			add_axis(spec, names[axis], v->mask_shape[axis], 0, NULL);
 	}
 	if (v->padding) {
-		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		struct tensor_spec *spec = &specs[(*count)++];
 		*spec = (struct tensor_spec){.name = "key_padding", .dtype = DTYPE_BOOL};
 		add_axis(spec, "batch", v->padding_batch, 0, NULL);
 		add_axis(spec, "key", v->plain_keys, 0, NULL);
 	}
 	if (v->lengths) {
-		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		struct tensor_spec *spec = &specs[(*count)++];
 		*spec = (struct tensor_spec){.name = "kv_lengths", .dtype = DTYPE_I64};
 		add_axis(spec, "batch", v->batch, 0, NULL);
 	}
 }
 
-/* Put the tensors of add_visibility_specs, from spec `index` on. */
-static enum attn_status put_visibility(struct result_file *file, size_t index, struct attn_error *err)
+enum attn_status visibility_put(struct tensor_writer *writer, size_t index, const struct visibility *v,
+				struct attn_error *err)
 {
-	const struct visibility *v = file->in->source->visibility;
 	enum attn_status status = ATTN_OK;
 	if (v->mask)
 		status = tensor_writer_put(
-		    file->writer, index++, v->mask,
+		    writer, index++, v->mask,
 		    v->mask_shape[0] * v->mask_shape[1] * v->mask_shape[2] * v->mask_shape[3], err);
 	if (v->padding && status == ATTN_OK)
-		status = tensor_writer_put(file->writer, index++, v->padding,
-					   v->padding_batch * v->plain_keys, err);
+		status =
+		    tensor_writer_put(writer, index++, v->padding, v->padding_batch * v->plain_keys, err);
 	for (size_t i = 0; v->lengths && i < v->batch && status == ATTN_OK; i++) {
 		int64_t length = (int64_t)v->lengths[i];
-		status = tensor_writer_put(file->writer, index, &length, 1, err);
+		status = tensor_writer_put(writer, index, &length, 1, err);
 	}
 	return status;
 }
@@ -144,11 +142,11 @@ static enum attn_status add_settings(struct bundle *labels, const struct inputs 
 	}
 	if (status == ATTN_OK)
 		status = add_number(labels, "num_heads", info->heads, err);
-	if (status == ATTN_OK && !in->stored)
+	if (status == ATTN_OK && in->engine)
 		status = add_number(labels, "num_kv_heads", in->problem.kv_heads, err);
-	if (status == ATTN_OK && !in->stored && keys->past)
+	if (status == ATTN_OK && in->engine && keys->past)
 		status = add_number(labels, "past_keys", keys->past, err);
-	if (status == ATTN_OK && !in->stored && (keys->bias || keys->zero))
+	if (status == ATTN_OK && in->engine && (keys->bias || keys->zero))
 		status = bundle_override(labels, "appended_keys",
 					 keys->bias && keys->zero ? "bias,zero"
 					 : keys->bias             ? "bias"
@@ -162,6 +160,22 @@ static enum attn_status add_settings(struct bundle *labels, const struct inputs 
 					 NULL, err);
 	if (status == ATTN_OK)
 		status = bundle_override(labels, "version", ATTN_VERSION, NULL, err);
+	return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct setting *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+enum attn_status result_labels(struct bundle *labels, const struct inputs *in, struct attn_error *err)
+{
+	enum attn_status status = add_texts(labels, in->info, in->source->visibility, err);
+	if (status == ATTN_OK)
+		status = add_settings(labels, in, err);
+	if (status == ATTN_OK) /* whatever order they were given in */
+		qsort(labels->settings, labels->setting_count, sizeof *labels->settings, by_name);
 	return status;
 }
 
@@ -193,10 +207,8 @@ enum attn_status result_open(struct result_file *file, const struct inputs *in, 
 	if (parts.output)
 		add_columns_spec(file, "output", in->problem.output_size);
 	if (parts.weights && (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
-		add_visibility_specs(file);
-	status = add_texts(&file->labels, in->info, in->source->visibility, err);
-	if (status == ATTN_OK)
-		status = add_settings(&file->labels, in, err);
+		visibility_specs(in->source->visibility, file->specs, &file->spec_count);
+	status = result_labels(&file->labels, in, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_open(&file->writer, path, format, file->specs, file->spec_count,
 					    &file->labels, err);
@@ -217,7 +229,7 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 	if (file->parts.output && status == ATTN_OK)
 		status = tensor_writer_put(file->writer, index++, output, rows * p->output_size, err);
 	if (index < file->spec_count && status == ATTN_OK)
-		status = put_visibility(file, index, err);
+		status = visibility_put(file->writer, index, file->in->source->visibility, err);
 	if (status == ATTN_OK) {
 		status = tensor_writer_commit(file->writer, err);
 		file->writer = NULL;

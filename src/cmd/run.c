@@ -3,6 +3,7 @@
 
 #include "cmd/results.h"
 #include "cmd/run_options.h"
+#include "cmd/shard.h"
 #include "io/output.h"
 #include "sinks/context.h"
 #include "sinks/masked.h"
@@ -139,8 +140,8 @@ static enum attn_status open_sinks(struct job *job, struct attn_error *err)
 	const struct problem *p = &job->in.problem;
 	bool context =
 	    (job->options.everything && p->has_values) || job->options.context || job->options.output;
-	enum attn_status status = check_possible(job, err);
-	if (status == ATTN_OK && (job->options.everything || job->options.heatmaps))
+	enum attn_status status = ATTN_OK;
+	if (job->options.everything || job->options.heatmaps)
 		status = open_figures(job, err);
 	if (status == ATTN_OK && (job->options.everything || job->options.rankings))
 		status = open_ranking(job, err);
@@ -224,7 +225,13 @@ static struct engine_want wanted(const struct job *job)
 
 static enum attn_status compute(struct job *job, int argc, char **argv, struct attn_error *err)
 {
-	enum attn_status status = inputs_open(&job->in, job->self, argc, argv, wanted(job), err);
+	struct engine_want want = wanted(job);
+	enum attn_status status = (job->options.merge ? inputs_open_parts : inputs_open)(
+	    &job->in, job->self, argc, argv, want, err);
+	if (status == ATTN_OK)
+		status = check_possible(job, err);
+	if (status == ATTN_OK && job->options.shard)
+		return shard_write(job->self, &job->in, &job->options, want, err);
 	if (status == ATTN_OK)
 		status = open_sinks(job, err);
 	if (status == ATTN_OK)
@@ -263,3 +270,6 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 
 const struct command command_run = {"run", run, "attn run",
 				    "compute; write context, weights, heatmaps, rankings", run_usage};
+
+const struct command command_merge = {"merge", run, "attn merge", "join the parts of a run on many machines",
+				      merge_usage};

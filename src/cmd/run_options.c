@@ -3,6 +3,33 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/parts.h"
+#include "core/settings.h"
+
+/* What attn run and attn merge can write. */
+#define OUTPUTS_USAGE(scores)                                                                                \
+	"Only these, where any is given; '-' is standard output, and the ending picks the\n"                 \
+	"format: .safetensors .npy .npz .json .tsv\n"                                                        \
+	"      --context FILE      context vectors, heads side by side\n"                                    \
+	"      --output FILE       context after the output projection\n"                                    \
+	"      --weights FILE      attention weights\n" scores                                               \
+	"      --rankings FILE     which keys each query attends to: .tsv .json .jsonl\n"                    \
+	"      --heatmaps DIR      a PNG for each head and for all\n"                                        \
+	"\n"                                                                                                 \
+	"      --format FORMAT     of a tensor on standard output: safetensors npy npz json tsv [npy]\n"     \
+	"      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"             \
+	"      --text, --tsv, --json, --jsonl\n"                                                             \
+	"                          form of a ranking on standard output [text on a terminal,\n"              \
+	"                          else tsv]\n"                                                              \
+	"\n"                                                                                                 \
+	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
+	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X; see\n"                        \
+	"      'attn heatmap --help'\n"
+
+#define SCORES_USAGE                                                                                         \
+	"      --scores FILE       scores before the softmax\n"                                              \
+	"      --scores-stage S    raw (scaled products), capped (after softcap) or masked [raw]\n"
+
 const char run_usage[] =
     "usage: attn run [options] INPUT...\n"
     "\n"
@@ -12,31 +39,27 @@ const char run_usage[] =
     "ROLE=FILE[:TENSOR]; see attn-formats(5).\n"
     "\n"
     "  -o, --directory DIR     where to write [attn-out]\n"
+    "      --shard I/N         only part I of N: write DIR/part-I-of-N.safetensors, from\n"
+    "                          which 'attn merge' makes the outputs that are asked for\n"
+    "\n" OUTPUTS_USAGE(
+	SCORES_USAGE) "\n" SETTING_USAGE "\n"
+		      "      --threads N         threads [the processors that this process may use]\n"
+		      "  -h, --help              show this help\n"
+		      "\n"
+		      "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
+
+const char merge_usage[] =
+    "usage: attn merge [options] PART...\n"
     "\n"
-    "Only these, where any is given; '-' is standard output, and the ending picks the\n"
-    "format: .safetensors .npy .npz .json .tsv\n"
-    "      --context FILE      context vectors, heads side by side\n"
-    "      --output FILE       context after the output projection\n"
-    "      --weights FILE      attention weights\n"
-    "      --scores FILE       scores before the softmax\n"
-    "      --rankings FILE     which keys each query attends to: .tsv .json .jsonl\n"
-    "      --heatmaps DIR      a PNG for each head and for all\n"
+    "Join the parts of a run, made by 'attn run --shard', into what 'attn run' writes: the same\n"
+    "bytes.  PART is a file DIR/part-I-of-N.safetensors; all N are needed, in any order.\n"
     "\n"
-    "      --scores-stage S    raw (scaled products), capped (after softcap) or masked [raw]\n"
-    "      --format FORMAT     of a tensor on standard output: safetensors npy npz json tsv [npy]\n"
-    "      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"
-    "      --text, --tsv, --json, --jsonl\n"
-    "                          form of a ranking on standard output [text on a terminal,\n"
-    "                          else tsv]\n"
-    "\n"
-    "Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"
-    "      --transpose, --numbers auto|on|off, --reduce max|mean, --max X; see\n"
-    "      'attn heatmap --help'\n"
-    "\n" SETTING_USAGE "\n"
-    "      --threads N         threads [the processors that this process may use]\n"
-    "  -h, --help              show this help\n"
-    "\n"
-    "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
+    "  -o, --directory DIR     where to write [attn-out]\n"
+    "\n" OUTPUTS_USAGE("") "\n"
+			   "      --threads N         threads [the processors that this process may use]\n"
+			   "  -h, --help              show this help\n"
+			   "\n"
+			   "attn merge parts/*.safetensors -o out\n";
 
 enum {
 	OPTION_CONTEXT = OPTION_OWN,
@@ -47,19 +70,29 @@ enum {
 	OPTION_HEATMAPS,
 	OPTION_STAGE,
 	OPTION_FORMAT,
+	OPTION_SHARD,
 };
 
-static const struct option table[] = {
-    {"directory", required_argument, NULL, 'o'},
-    {"context", required_argument, NULL, OPTION_CONTEXT},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
-    {"weights", required_argument, NULL, OPTION_WEIGHTS},
+#define OUTPUT_OPTIONS                                                                                       \
+	{"directory", required_argument, NULL, 'o'}, {"context", required_argument, NULL, OPTION_CONTEXT},   \
+	    {"output", required_argument, NULL, OPTION_OUTPUT},                                              \
+	    {"weights", required_argument, NULL, OPTION_WEIGHTS},                                            \
+	    {"rankings", required_argument, NULL, OPTION_RANKINGS},                                          \
+	    {"heatmaps", required_argument, NULL, OPTION_HEATMAPS},                                          \
+	    {"format", required_argument, NULL, OPTION_FORMAT},                                              \
+	{                                                                                                    \
+		"top", required_argument, NULL, OPTION_TOP                                                   \
+	}
+
+static const struct option merge_table[] = {
+    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, HELP_OPTION, END_OPTION,
+};
+
+static const struct option run_table[] = {
+    OUTPUT_OPTIONS,
     {"scores", required_argument, NULL, OPTION_SCORES},
-    {"rankings", required_argument, NULL, OPTION_RANKINGS},
-    {"heatmaps", required_argument, NULL, OPTION_HEATMAPS},
     {"scores-stage", required_argument, NULL, OPTION_STAGE},
-    {"format", required_argument, NULL, OPTION_FORMAT},
-    {"top", required_argument, NULL, OPTION_TOP},
+    {"shard", required_argument, NULL, OPTION_SHARD},
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
@@ -94,6 +127,21 @@ static enum attn_status parse_format(struct run_options *r, const struct options
 	return option_fail(o, "safetensors, npy, npz, json or tsv", err);
 }
 
+/* "3/8" */
+static enum attn_status parse_shard(struct run_options *r, const struct options *o, struct attn_error *err)
+{
+	char first[24];
+	size_t length = strcspn(o->value, "/");
+	if (length < sizeof first && o->value[length] == '/') {
+		memcpy(first, o->value, length);
+		first[length] = '\0';
+		if (parse_count(first, &r->shard) && parse_count(o->value + length + 1, &r->shards) &&
+		    r->shard >= 1 && r->shard <= r->shards && r->shards <= PARTS_MAX)
+			return ATTN_OK;
+	}
+	return option_fail(o, "I/N, such as 3/8: part I of N, from 1", err);
+}
+
 /* Remember an option that is for one kind of output only. */
 static void note_option(char *text, size_t size, const struct options *o)
 {
@@ -120,6 +168,8 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 		return parse_stage(r, o, err);
 	case OPTION_FORMAT:
 		return parse_format(r, o, err);
+	case OPTION_SHARD:
+		return parse_shard(r, o, err);
 	case OPTION_TOP:
 		note_option(r->top_option, sizeof r->top_option, o);
 		return option_top(o, &r->top, err);
@@ -233,7 +283,10 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		status = check_distinct(outputs, names, OUTPUTS, err);
 	if (status != ATTN_OK)
 		return status;
-	if (given && r->directory)
+	if (r->shard && r->scores)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--scores' and '--shard' do not go together: parts hold no scores");
+	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");
 	if (r->stage != SCORES_NONE && !r->scores)
@@ -249,10 +302,11 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,
 				   int argc, char **argv, struct attn_error *err)
 {
-	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:"};
 	enum attn_status status = ATTN_OK;
 	int id;
-	*r = (struct run_options){.top = 5};
+	*r = (struct run_options){.top = 5, .merge = self == &command_merge};
+	o.table = r->merge ? merge_table : run_table;
 	while (status == ATTN_OK && (id = options_next(&o, err)) != 0)
 		status = parse_one(r, in, id, &o, err);
 	return status == ATTN_OK && !r->help ? validate(r, err) : status;

@@ -1,4 +1,4 @@
-/* The options of attn run, parsed and checked. */
+/* The options of attn run and attn merge, parsed and checked. */
 #ifndef ATTN_CMD_RUN_OPTIONS_H
 #define ATTN_CMD_RUN_OPTIONS_H
 
@@ -8,9 +8,10 @@
 #include "io/formats.h"
 
 struct run_options {
-	bool help;
+	bool help, merge;      /* merge: of attn merge, which has other options */
 	bool everything;       /* no single output is asked for */
-	const char *directory; /* where everything goes */
+	const char *directory; /* where everything goes, or a part */
+	size_t shard, shards;  /* make part `shard` of `shards`; 0: no part */
 	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
 	enum score_stage stage;            /* SCORES_NONE without scores */
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
@@ -23,7 +24,7 @@ struct run_options {
 	char top_option[32], table_option[32], picture_option[32];
 };
 
-extern const char run_usage[];
+extern const char run_usage[], merge_usage[];
 
 /* Settings go to in->bundle.  optind is then the first operand. */
 enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,

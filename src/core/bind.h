@@ -1,5 +1,5 @@
 /* Fetching tensors of a bundle in the form that a problem needs.  Internal to
- * core/problem*.c. */
+ * core/problem*.c and core/parts.c. */
 #ifndef ATTN_CORE_BIND_H
 #define ATTN_CORE_BIND_H
 

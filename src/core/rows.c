@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/checked.h"
+#include "util/minmax.h"
 #include "util/threads.h"
 
 void rows_info_release(struct rows_info *info)
@@ -13,6 +14,28 @@ void rows_info_release(struct rows_info *info)
 	string_list_release(&info->key_labels);
 	string_list_release(&info->head_names);
 	*info = (struct rows_info){0};
+}
+
+static size_t head_blocks(const struct rows_info *info)
+{
+	return info->queries / ROWS_BLOCK + (info->queries % ROWS_BLOCK != 0);
+}
+
+bool rows_block_count(const struct rows_info *info, size_t *count)
+{
+	return size_mul(info->layers, info->batch, count) && size_mul(*count, info->heads, count) &&
+	       size_mul(*count, head_blocks(info), count);
+}
+
+size_t rows_number(const struct rows_info *info, size_t layer, size_t batch, size_t head, size_t query)
+{
+	return ((layer * info->batch + batch) * info->heads + head) * info->queries + query;
+}
+
+size_t rows_before_block(const struct rows_info *info, size_t block)
+{
+	size_t blocks = head_blocks(info);
+	return block / blocks * info->queries + block % blocks * ROWS_BLOCK;
 }
 
 static bool chosen(const bool *selected, size_t i)
@@ -51,12 +74,14 @@ struct stream {
 	struct row_sink *const *sinks;
 	size_t sink_count;
 	struct runs runs;
-	size_t *heads; /* the selected (layer, batch, head), as one number each */
-	bool ordered;  /* deliver one block after the other */
+	size_t longest; /* rows of the longest run */
+	size_t *heads;  /* the selected (layer, batch, head), as one number each */
+	bool ordered;   /* deliver one block after the other */
+	size_t first;   /* the block that is task 0 */
 
 	pthread_mutex_t lock;
 	pthread_cond_t turn_changed;
-	size_t turn; /* the block that is delivered next */
+	size_t turn; /* the task that is delivered next */
 	atomic_bool failed;
 	enum attn_status status;
 	struct attn_error error;
@@ -65,8 +90,8 @@ struct stream {
 static struct row_block block_of_task(const struct stream *s, size_t task)
 {
 	const struct rows_info *info = s->source->info;
-	size_t head = s->heads[task / s->runs.count];
-	const struct run *run = &s->runs.items[task % s->runs.count];
+	size_t number = s->first + task, head = s->heads[number / s->runs.count];
+	const struct run *run = &s->runs.items[number % s->runs.count];
 	struct row_block block = {
 	    .layer = head / info->heads / info->batch,
 	    .batch = head / info->heads % info->batch,
@@ -134,10 +159,11 @@ static void stream_block(void *context, size_t task, size_t worker)
 /* Below this many multiply-adds, waking threads costs more than they save. */
 static const size_t SERIAL_COST = (size_t)4 << 20;
 
-static void stream_blocks(struct stream *s, size_t heads, size_t rows)
+static void stream_blocks(struct stream *s, size_t tasks)
 {
-	size_t tasks = heads * s->runs.count, cost;
-	bool small = size_mul(heads * rows, s->source->row_cost, &cost) && cost < SERIAL_COST;
+	size_t cost;
+	bool small = size_mul(tasks, s->source->row_cost, &cost) && size_mul(cost, s->longest, &cost) &&
+		     cost < SERIAL_COST;
 	for (size_t i = 0; i < s->sink_count && !small; i++)
 		s->ordered |= !s->sinks[i]->any_order;
 	if (!small) {
@@ -176,16 +202,20 @@ enum attn_status rows_stream(struct row_source *source, const struct rows_select
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .turn_changed = PTHREAD_COND_INITIALIZER,
 	};
-	size_t heads, tasks, rows = 0;
+	size_t heads, tasks = 0;
 	if (!selection)
 		selection = &all;
 	if (!find_heads(source->info, selection, &s.heads, &heads) ||
 	    !find_runs(source->info, selection->queries, &s.runs) || !size_mul(heads, s.runs.count, &tasks))
 		s.status = attn_fail_memory(&s.error);
 	for (size_t i = 0; i < s.runs.count; i++)
-		rows += s.runs.items[i].count;
+		s.longest = size_max(s.longest, s.runs.items[i].count);
+	if (selection->last_block > 0) {
+		s.first = selection->first_block;
+		tasks = selection->last_block - s.first;
+	}
 	if (s.status == ATTN_OK)
-		stream_blocks(&s, heads, rows);
+		stream_blocks(&s, tasks);
 	if (s.status != ATTN_OK && err)
 		*err = s.error;
 	free(s.heads);

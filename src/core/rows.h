@@ -85,7 +85,21 @@ struct row_sink {
  * batch item, layer, head and query. */
 struct rows_selection {
 	const bool *batch, *layers, *heads, *queries;
+
+	/* Of the blocks that the arrays select, in the order below, only those from
+	 * first_block to before last_block; both 0 means all. */
+	size_t first_block, last_block;
 };
+
+/* How many blocks all rows make: for each (layer, batch, head) its queries by
+ * ROWS_BLOCK.  False when that many cannot be counted. */
+bool rows_block_count(const struct rows_info *info, size_t *count);
+
+/* The number of a row among all rows, in the order layer, batch, head, query. */
+size_t rows_number(const struct rows_info *info, size_t layer, size_t batch, size_t head, size_t query);
+
+/* How many rows come before a block (or after them all: the end). */
+size_t rows_before_block(const struct rows_info *info, size_t block);
 
 /* Read the selected rows by all threads (by one, where there is little to do) and
  * give each block to every sink: one block at a time and in the order layer, batch,

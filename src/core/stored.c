@@ -45,10 +45,25 @@ static enum attn_status fail_weight(const struct tensor *t, size_t i, struct att
 			 tensor_get(t, i));
 }
 
+enum attn_status stored_check(const struct tensor *t, size_t first, struct row_block *block,
+			      unsigned char *visible, struct attn_error *err)
+{
+	const float most = 1.01f; /* float16 weights round up a little */
+	for (size_t i = 0; i < block->count * block->keys; i++) {
+		if (!(block->weights[i] >= 0 && block->weights[i] <= most))
+			return fail_weight(t, first + i, err);
+		/* The weights have the last word: what has one was seen. */
+		visible[i] |= block->weights[i] > 0;
+	}
+	block->masked = 0;
+	for (size_t r = 0; r < block->count; r++)
+		block->masked += memchr(visible + r * block->keys, 1, block->keys) == NULL;
+	return ATTN_OK;
+}
+
 static enum attn_status stored_read(struct row_source *source, size_t worker, struct row_block *block,
 				    struct attn_error *err)
 {
-	const float most = 1.01f; /* float16 weights round up a little */
 	struct stored *s = (struct stored *)source;
 	const struct rows_info *info = &s->info;
 	size_t first = block->batch * s->batch_stride + block->layer * s->layer_stride +
@@ -61,20 +76,11 @@ static enum attn_status stored_read(struct row_source *source, size_t worker, st
 	for (size_t r = 0; r < block->count; r++)
 		visibility_row(&s->visibility, block->batch, block->head, block->query + r,
 			       visible + r * info->keys);
-	for (size_t i = 0; i < count; i++) {
-		if (!(rows[i] >= 0 && rows[i] <= most))
-			return fail_weight(s->weights, first + i, err);
-		/* The weights have the last word: what has one was seen. */
-		visible[i] |= rows[i] > 0;
-	}
-	block->masked = 0;
-	for (size_t r = 0; r < block->count; r++)
-		block->masked += memchr(visible + r * info->keys, 1, info->keys) == NULL;
 	block->weights = rows;
 	block->visible = visible;
 	block->scores = NULL;
 	block->context = NULL;
-	return ATTN_OK;
+	return stored_check(s->weights, first, block, visible, err);
 }
 
 static bool allocate(struct stored *s)
@@ -133,9 +139,8 @@ static enum attn_status bind_axes(struct stored *s, const struct bundle *b, stru
 	return ATTN_OK;
 }
 
-/* Which keys of a row are past ones and which appended. */
-static enum attn_status bind_keys(const struct rows_info *info, const struct bundle *b,
-				  struct key_counts *keys, struct attn_error *err)
+enum attn_status stored_keys(const struct rows_info *info, const struct bundle *b, struct key_counts *keys,
+			     struct attn_error *err)
 {
 	const struct setting *appended = bundle_setting(b, "appended_keys");
 	*keys = (struct key_counts){0};
@@ -166,7 +171,7 @@ static enum attn_status stored_bind(struct stored *s, const struct bundle *b, st
 	struct key_counts keys;
 	enum attn_status status = bind_axes(s, b, err);
 	if (status == ATTN_OK)
-		status = bind_keys(&s->info, b, &keys, err);
+		status = stored_keys(&s->info, b, &keys, err);
 	if (status == ATTN_OK)
 		status = labels_bind(&s->info, b, &keys, err);
 	if (status != ATTN_OK)

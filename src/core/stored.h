@@ -9,6 +9,7 @@
 #define ATTN_CORE_STORED_H
 
 #include "core/bundle.h"
+#include "core/labels.h"
 #include "core/rows.h"
 
 /* The bundle must outlive the source.  Shapes that disagree are ATTN_BAD_INPUT;
@@ -16,5 +17,15 @@
  * read.  Notes go to `notes`. */
 enum attn_status stored_open(struct row_source **source, const struct bundle *b, struct string_list *notes,
 			     struct attn_error *err);
+
+/* For other sources that read weights: which keys of a row (info->keys of them) are
+ * past ones and which appended, as the bundle's settings say. */
+enum attn_status stored_keys(const struct rows_info *info, const struct bundle *b, struct key_counts *keys,
+			     struct attn_error *err);
+
+/* Check a block's weights, which begin at element `first` of the tensor, mark keys
+ * that have some as visible (block->visible, to write), and count masked rows. */
+enum attn_status stored_check(const struct tensor *t, size_t first, struct row_block *block,
+			      unsigned char *visible, struct attn_error *err);
 
 #endif

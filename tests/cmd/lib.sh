@@ -9,6 +9,7 @@
 #   silent                     err of the last `status` is empty
 #   ok NAME COMMAND...         the command succeeds
 #   skip NAME                  what this machine cannot test
+#   long_inputs                make long.json and batches.json, beyond a block of rows
 set -u
 export LC_ALL=C
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -105,6 +106,27 @@ ok()
 listing()
 {
 	(cd "${1:-.}" && find . -mindepth 1 | sort | tr '\n' ' ')
+}
+
+# Numbers that look random, as nested JSON arrays: numbers SEED LENGTH...
+numbers()
+{
+	awk -v seed="$1" -v sizes="${*:2}" 'BEGIN { n = split(sizes, size, " "); srand(seed); put(1) }
+		function put(axis, i) { if (axis > n) { printf "%.3f", rand() * 4 - 2; return }
+			for (i = 0; i < size[axis]; i++) { printf i ? "," : "["; put(axis + 1) } printf "]" }'
+}
+
+# long.json and batches.json: 300 tokens, which is several blocks of rows, and more
+# work than one thread does alone.
+long_inputs()
+{
+	{
+		printf '{"embeddings": %s, "num_heads": 2, "num_kv_heads": 1' "$(numbers 1 300 16)"
+		printf ', "wq": %s, "wk": %s, "wv": %s, "wo": %s}' "$(numbers 2 16 64)" "$(numbers 3 16 32)" \
+			"$(numbers 4 16 32)" "$(numbers 5 64 3)"
+	} > long.json
+	printf '{"q": %s, "k": %s, "v": %s}' "$(numbers 6 2 3 300 16)" "$(numbers 7 2 3 290 16)" \
+		"$(numbers 8 2 3 290 9)" > batches.json
 }
 
 finish()

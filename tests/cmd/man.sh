@@ -53,6 +53,7 @@ unescape()
 # "page|command", an empty command being attn itself.
 commands='attn|
 attn-run|run
+attn-merge|merge
 attn-heatmap|heatmap
 attn-inspect|inspect
 attn-inspect-token|inspect token

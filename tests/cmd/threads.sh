@@ -2,22 +2,7 @@
 # The number of threads changes no byte of what is written.
 . "$(dirname "$0")/lib.sh"
 
-# Numbers that look random, as nested JSON arrays: numbers SEED LENGTH...
-numbers()
-{
-	awk -v seed="$1" -v sizes="${*:2}" 'BEGIN { n = split(sizes, size, " "); srand(seed); put(1) }
-		function put(axis, i) { if (axis > n) { printf "%.3f", rand() * 4 - 2; return }
-			for (i = 0; i < size[axis]; i++) { printf i ? "," : "["; put(axis + 1) } printf "]" }'
-}
-
-# Of 300 tokens: above the work that one thread does alone.
-{
-	printf '{"embeddings": %s, "num_heads": 2, "num_kv_heads": 1' "$(numbers 1 300 16)"
-	printf ', "wq": %s, "wk": %s, "wv": %s, "wo": %s}' "$(numbers 2 16 64)" "$(numbers 3 16 32)" \
-		"$(numbers 4 16 32)" "$(numbers 5 64 3)"
-} > long.json
-printf '{"q": %s, "k": %s, "v": %s}' "$(numbers 6 2 3 300 16)" "$(numbers 7 2 3 290 16)" \
-	"$(numbers 8 2 3 290 9)" > batches.json
+long_inputs
 
 compare()
 {

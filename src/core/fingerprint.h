@@ -1,0 +1,13 @@
+/* A number that tells inputs apart. */
+#ifndef ATTN_CORE_FINGERPRINT_H
+#define ATTN_CORE_FINGERPRINT_H
+
+#include <stdint.h>
+
+#include "core/bundle.h"
+
+/* Of all that has a role: bytes, types, shapes, strings and settings, in whatever
+ * order they came.  The same input in another format may have another one. */
+uint64_t bundle_fingerprint(const struct bundle *b);
+
+#endif
