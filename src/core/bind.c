@@ -77,9 +77,11 @@ static bool all_finite(const float *data, size_t count)
 	return true;
 }
 
-enum attn_status bind_f32(struct problem *p, const struct tensor *t, const float **out,
-			  struct attn_error *err)
+enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out, struct attn_error *err)
 {
+	enum attn_status status = tensor_load(t, err);
+	if (status != ATTN_OK)
+		return status;
 	if (t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0) {
 		*out = t->data;
 		if (all_finite(*out, t->count))
@@ -106,7 +108,7 @@ enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t ba
 enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const char *name,
 			       struct sequence *out, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = bundle_tensor(b, name);
 	if (!t)
 		return ATTN_OK;
 	if (t->rank != 2 && t->rank != 3)
@@ -163,7 +165,7 @@ static enum attn_status check_weight(const struct tensor *t, size_t rows, size_t
 enum attn_status bind_weight(struct problem *p, const struct bundle *b, const char *name, size_t rows,
 			     size_t cols, struct matrix *out, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = bundle_tensor(b, name);
 	bool transposed;
 	const float *data;
 	if (!t)
@@ -191,7 +193,7 @@ enum attn_status bind_weight(struct problem *p, const struct bundle *b, const ch
 enum attn_status bind_vector(struct problem *p, const struct bundle *b, const char *name, size_t count,
 			     const float **out, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = bundle_tensor(b, name);
 	*out = NULL;
 	if (!t)
 		return ATTN_OK;

@@ -21,8 +21,7 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 
 /* The tensor's elements as aligned, finite float32, in place or converted into
  * memory that the problem owns. */
-enum attn_status bind_f32(struct problem *p, const struct tensor *t, const float **out,
-			  struct attn_error *err);
+enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out, struct attn_error *err);
 
 /* A tensor (rows, cols) or (batch, rows, cols), if the bundle has it.  Fixes the
  * batch of the problem, or agrees with it. */

@@ -16,11 +16,24 @@ void bundle_init(struct bundle *b)
 	*b = (struct bundle){0};
 }
 
-static void text_release(struct text *text)
+void text_release(struct text *text)
 {
 	free(text->name);
 	free(text->origin);
+	free(text->source);
 	string_list_release(&text->list);
+	*text = (struct text){0};
+}
+
+enum attn_status text_load(struct text *text, struct attn_error *err)
+{
+	enum attn_status status = text->load ? text->load(text, err) : ATTN_OK;
+	if (status == ATTN_OK) {
+		free(text->source);
+		text->load = NULL;
+		text->source = NULL;
+	}
+	return status;
 }
 
 static void setting_release(struct setting *setting)
@@ -50,7 +63,7 @@ void bundle_release(struct bundle *b)
 	bundle_init(b);
 }
 
-const struct tensor *bundle_tensor(const struct bundle *b, const char *name)
+struct tensor *bundle_tensor(const struct bundle *b, const char *name)
 {
 	for (size_t i = 0; i < b->tensor_count; i++)
 		if (strcmp(b->tensors[i].name, name) == 0)
@@ -116,22 +129,30 @@ enum attn_status bundle_add_tensor(struct bundle *b, struct tensor *t, struct at
 enum attn_status bundle_add_text(struct bundle *b, const char *name, const char *origin,
 				 struct string_list *list, struct attn_error *err)
 {
-	struct text text = {strdup(name), origin ? strdup(origin) : NULL, *list};
+	struct text text = {.name = strdup(name), .origin = origin ? strdup(origin) : NULL, .list = *list};
 	*list = (struct string_list){0};
-	const struct text *other = bundle_text(b, name);
+	if (text.name && (!origin || text.origin))
+		return bundle_take_text(b, &text, err);
+	text_release(&text);
+	return attn_fail_memory(err);
+}
+
+enum attn_status bundle_take_text(struct bundle *b, struct text *text, struct attn_error *err)
+{
+	const struct text *other = bundle_text(b, text->name);
 	enum attn_status status = ATTN_OK;
 	struct text *texts = NULL;
 	if (other)
-		status = fail_twice(name, other->origin, origin, err);
-	else if (!text.name || (origin && !text.origin) ||
-		 !(texts = grown(b->texts, b->text_count, sizeof *texts)))
+		status = fail_twice(text->name, other->origin, text->origin, err);
+	else if (!(texts = grown(b->texts, b->text_count, sizeof *texts)))
 		status = attn_fail_memory(err);
 	if (status != ATTN_OK) {
-		text_release(&text);
+		text_release(text);
 		return status;
 	}
 	b->texts = texts;
-	b->texts[b->text_count++] = text;
+	b->texts[b->text_count++] = *text;
+	*text = (struct text){0};
 	return ATTN_OK;
 }
 
@@ -217,8 +238,7 @@ enum attn_status bundle_merge(struct bundle *to, struct bundle *from, struct att
 	for (size_t i = 0; i < from->tensor_count && status == ATTN_OK; i++)
 		status = bundle_add_tensor(to, &from->tensors[i], err);
 	for (size_t i = 0; i < from->text_count && status == ATTN_OK; i++)
-		status = bundle_add_text(to, from->texts[i].name, from->texts[i].origin, &from->texts[i].list,
-					 err);
+		status = bundle_take_text(to, &from->texts[i], err);
 	for (size_t i = 0; i < from->setting_count && status == ATTN_OK; i++)
 		status = bundle_add_setting(to, from->settings[i].name, from->settings[i].value,
 					    from->settings[i].origin, err);

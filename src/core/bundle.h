@@ -12,6 +12,10 @@ struct text {
 	char *name; /* "tokens", "source_tokens", "head_names" */
 	char *origin;
 	struct string_list list;
+
+	/* As a tensor's: the list is empty until text_load has been called. */
+	enum attn_status (*load)(struct text *text, struct attn_error *err);
+	void *source;
 };
 
 /* Settings are kept as text, as a file's metadata and the command line have
@@ -36,11 +40,12 @@ struct bundle {
 void bundle_init(struct bundle *b);
 void bundle_release(struct bundle *b);
 
-/* Move *t, *list into the bundle (zeroing the source, also on failure).  A
+/* Move *t, *list, *text into the bundle (zeroing the source, also on failure).  A
  * second tensor or text of one name is ATTN_BAD_INPUT that names both files. */
 enum attn_status bundle_add_tensor(struct bundle *b, struct tensor *t, struct attn_error *err);
 enum attn_status bundle_add_text(struct bundle *b, const char *name, const char *origin,
 				 struct string_list *list, struct attn_error *err);
+enum attn_status bundle_take_text(struct bundle *b, struct text *text, struct attn_error *err);
 
 /* Add a setting.  The same name twice from files is fine with the same value
  * and ATTN_BAD_INPUT with another, unless it is no name of ours (roles.h): the
@@ -61,12 +66,17 @@ enum attn_status bundle_keep(struct bundle *b, void *resource, void (*release)(v
  * leave `from` empty.  On failure what could not be moved has been released. */
 enum attn_status bundle_merge(struct bundle *to, struct bundle *from, struct attn_error *err);
 
+void text_release(struct text *text);
+
+/* Make sure that the strings are there, as tensor_load does. */
+enum attn_status text_load(struct text *text, struct attn_error *err);
+
 /* Release the tensor or text at `index`; those after it move up. */
 void bundle_remove_tensor(struct bundle *b, size_t index);
 void bundle_remove_text(struct bundle *b, size_t index);
 
-const struct tensor *bundle_tensor(const struct bundle *b, const char *name); /* or NULL */
-const struct text *bundle_text(const struct bundle *b, const char *name);     /* or NULL */
+struct tensor *bundle_tensor(const struct bundle *b, const char *name);   /* or NULL */
+const struct text *bundle_text(const struct bundle *b, const char *name); /* or NULL */
 const struct setting *bundle_setting(const struct bundle *b, const char *name);
 
 #endif

@@ -95,11 +95,6 @@ static enum attn_status check_kv_columns(const struct problem *p, const struct b
 
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	if (!bundle_tensor(b, "wq"))
-		return bind_fail_missing(b, err, "wq",
-					 "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')");
-	if (!bundle_tensor(b, "wk"))
-		return bind_fail_missing(b, err, "wk", "beside 'wq'");
 	enum attn_status status = bind_weight(p, b, "wq", p->embeddings.cols, 0, &p->wq, err);
 	if (status != ATTN_OK)
 		return status;
@@ -124,11 +119,23 @@ static enum attn_status bind_separate(struct problem *p, const struct bundle *b,
 	return status;
 }
 
-static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
+/* What cannot be done without, before anything large is inflated. */
+static enum attn_status check_present(const struct bundle *b, struct attn_error *err)
 {
+	bool fused = bundle_tensor(b, "wqkv");
 	if (!bundle_tensor(b, "embeddings"))
 		return bind_fail_missing(b, err, "embeddings",
 					 "with projections (or ready-made 'q', 'k', 'v')");
+	if (!fused && !bundle_tensor(b, "wq"))
+		return bind_fail_missing(b, err, "wq",
+					 "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')");
+	if (!fused && !bundle_tensor(b, "wk"))
+		return bind_fail_missing(b, err, "wk", "beside 'wq'");
+	return ATTN_OK;
+}
+
+static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
 	enum attn_status status = bind_sequence(p, b, "embeddings", &p->embeddings, err);
 	if (status == ATTN_OK)
 		status = bind_sequence(p, b, "source_embeddings", &p->source, err);
@@ -153,7 +160,9 @@ enum attn_status bind_projected(struct problem *p, const struct bundle *b, struc
 {
 	p->projected = true;
 	p->heads = 1;
-	enum attn_status status = bind_sequences(p, b, err);
+	enum attn_status status = check_present(b, err);
+	if (status == ATTN_OK)
+		status = bind_sequences(p, b, err);
 	if (status == ATTN_OK)
 		status = setting_count(b, "num_heads", 1, &p->heads, err);
 	p->kv_heads = p->heads;

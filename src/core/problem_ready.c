@@ -45,8 +45,8 @@ static enum attn_status bind_unpacked(struct problem *p, const struct tensor *t,
 }
 
 /* `heads` is used where the tensor is packed. */
-static enum attn_status bind_one(struct problem *p, const struct bundle *b, const struct tensor *t,
-				 bool packed, size_t heads, struct ready *out, struct attn_error *err)
+static enum attn_status bind_one(struct problem *p, const struct bundle *b, struct tensor *t, bool packed,
+				 size_t heads, struct ready *out, struct attn_error *err)
 {
 	if (t->count == 0)
 		return bind_fail_shape(t, err, "no dimension of 0");
@@ -71,7 +71,7 @@ static enum attn_status check_heads(const struct bundle *b, const char *name, co
 static enum attn_status bind_values(struct problem *p, const struct bundle *b, bool packed,
 				    struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, "v");
+	struct tensor *t = bundle_tensor(b, "v");
 	struct ready v;
 	if (!t)
 		return ATTN_OK;
@@ -96,7 +96,7 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 		if (!bundle_tensor(b, needed[i]))
 			return bind_fail_missing(b, err, needed[i], "beside '%s'",
 						 bundle_tensor(b, needed[!i]) ? needed[!i] : "v");
-	const struct tensor *tq = bundle_tensor(b, "q"), *tk = bundle_tensor(b, "k");
+	struct tensor *tq = bundle_tensor(b, "q"), *tk = bundle_tensor(b, "k");
 	enum attn_status status = setting_bool(b, "packed", &packed, err);
 	if (status == ATTN_OK)
 		status = setting_count(b, "num_heads", 1, &heads, err);
@@ -131,7 +131,7 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 }
 
 /* past_k or past_v: (G, P, size) or with a batch in front. */
-static enum attn_status bind_past_one(struct problem *p, const struct bundle *b, const struct tensor *t,
+static enum attn_status bind_past_one(struct problem *p, const struct bundle *b, struct tensor *t,
 				      size_t size, size_t *tokens, struct heads_view *view,
 				      struct attn_error *err)
 {
@@ -149,7 +149,7 @@ static enum attn_status bind_past_one(struct problem *p, const struct bundle *b,
 
 enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	const struct tensor *k = bundle_tensor(b, "past_k"), *v = bundle_tensor(b, "past_v");
+	struct tensor *k = bundle_tensor(b, "past_k"), *v = bundle_tensor(b, "past_v");
 	if (!k && !v)
 		return ATTN_OK;
 	if (!k || (!v && p->has_values))

@@ -15,7 +15,7 @@ struct stored {
 	struct row_source source; /* first: a source is cast to its stored result */
 	struct rows_info info;
 	struct visibility visibility;
-	const struct tensor *weights;
+	struct tensor *weights;
 	size_t batch_stride, layer_stride; /* elements */
 	bool in_place;                     /* aligned float32: rows are used where they are */
 	size_t workers;
@@ -186,6 +186,8 @@ static enum attn_status stored_bind(struct stored *s, const struct bundle *b, st
 	};
 	s->source.row_cost = s->info.keys * 8; /* reading and checking take about as long */
 	status = visibility_bind(&s->visibility, b, notes, err);
+	if (status == ATTN_OK)
+		status = tensor_load(s->weights, err);
 	if (status != ATTN_OK)
 		return status;
 	const struct tensor *t = s->weights;

@@ -60,7 +60,19 @@ void tensor_release(struct tensor *t)
 	free(t->name);
 	free(t->origin);
 	free(t->owned);
+	free(t->source);
 	*t = (struct tensor){0};
+}
+
+enum attn_status tensor_load(struct tensor *t, struct attn_error *err)
+{
+	enum attn_status status = t->load ? t->load(t, err) : ATTN_OK;
+	if (status == ATTN_OK) {
+		free(t->source);
+		t->load = NULL;
+		t->source = NULL;
+	}
+	return status;
 }
 
 static float f32_from_bits(uint32_t bits)

@@ -43,6 +43,11 @@ struct tensor {
 	size_t count;     /* product of the shape: elements */
 	const void *data; /* count * dtype_size(dtype) bytes */
 	void *owned;      /* heap memory that `data` points into, or NULL */
+
+	/* Where a file is compressed, what inflates the data, and its own heap memory:
+	 * both NULL once tensor_load has been called, and `data` is NULL before. */
+	enum attn_status (*load)(struct tensor *t, struct attn_error *err);
+	void *source;
 };
 
 size_t dtype_size(enum dtype dtype);      /* bytes an element */
@@ -56,6 +61,10 @@ enum attn_status tensor_init(struct tensor *t, const char *name, const char *ori
 
 /* Free what *t owns and zero it. */
 void tensor_release(struct tensor *t);
+
+/* Make sure that the data is there: to be called before it is used.  ATTN_BAD_INPUT,
+ * with the file's name, when it is damaged. */
+enum attn_status tensor_load(struct tensor *t, struct attn_error *err);
 
 /* Element `i` (flat, below t->count) as a double.  An int64 beyond 2^53 rounds. */
 double tensor_get(const struct tensor *t, size_t i);

@@ -85,10 +85,12 @@ static enum attn_status bind_float_mask(struct visibility *v, const struct tenso
 static enum attn_status bind_mask(struct visibility *v, const struct bundle *b, struct string_list *notes,
 				  struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, "mask");
+	struct tensor *t = bundle_tensor(b, "mask");
 	if (!t)
 		return ATTN_OK;
 	enum attn_status status = mask_shape(v, t, notes, err);
+	if (status == ATTN_OK)
+		status = tensor_load(t, err);
 	if (status != ATTN_OK)
 		return status;
 	v->mask = array_alloc(t->count, 1);
@@ -114,7 +116,7 @@ static enum attn_status bind_mask(struct visibility *v, const struct bundle *b, 
 
 static enum attn_status bind_padding(struct visibility *v, const struct bundle *b, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, "key_padding");
+	struct tensor *t = bundle_tensor(b, "key_padding");
 	char text[300];
 	if (!t)
 		return ATTN_OK;
@@ -127,6 +129,9 @@ static enum attn_status bind_padding(struct visibility *v, const struct bundle *
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), own_keys, v->batch,
 				 own_keys);
+	enum attn_status status = tensor_load(t, err);
+	if (status != ATTN_OK)
+		return status;
 	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
 	v->padding = array_alloc(v->padding_batch, v->plain_keys);
 	if (!v->padding)
@@ -146,7 +151,7 @@ static enum attn_status bind_padding(struct visibility *v, const struct bundle *
 
 static enum attn_status bind_lengths(struct visibility *v, const struct bundle *b, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, "kv_lengths");
+	struct tensor *t = bundle_tensor(b, "kv_lengths");
 	char text[300];
 	if (!t)
 		return ATTN_OK;
@@ -160,6 +165,9 @@ static enum attn_status bind_lengths(struct visibility *v, const struct bundle *
 				 "'%s': 'kv_lengths' is %s, expected %zu (one for each batch item)",
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), v->batch);
+	enum attn_status status = tensor_load(t, err);
+	if (status != ATTN_OK)
+		return status;
 	v->lengths = array_alloc(v->batch, sizeof *v->lengths);
 	if (!v->lengths)
 		return attn_fail_memory(err);

@@ -41,7 +41,9 @@ enum attn_status npy_parse(const unsigned char *data, size_t length, const char 
 			   struct attn_error *err);
 
 /* npz: a zip of npy files, stored or deflated, zip64 too; a tensor's or
- * text's name is its member's without ".npy". */
+ * text's name is its member's without ".npy".  Only their headers are read:
+ * tensor_load and text_load inflate the rest from `data`, check its CRC, and name
+ * the file in their messages. */
 enum attn_status npz_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			   struct attn_error *err);
 

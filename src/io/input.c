@@ -123,6 +123,8 @@ static enum attn_status keep_bytes(struct bundle *b, struct file_bytes *bytes, s
 	bool needed = false;
 	for (size_t i = 0; i < b->tensor_count; i++)
 		needed |= b->tensors[i].owned == NULL;
+	for (size_t i = 0; i < b->text_count; i++)
+		needed |= b->texts[i].load != NULL;
 	struct file_bytes *kept = needed ? malloc(sizeof *kept) : NULL;
 	if (!kept) {
 		file_bytes_release(bytes);
@@ -155,8 +157,9 @@ static enum attn_status parse(const struct file_bytes *bytes, enum format format
 	}
 }
 
-enum attn_status input_read_file(struct bundle *out, const char *path, enum format *format,
-				 struct attn_error *err)
+/* Read a file, but leave what is compressed as it is. */
+static enum attn_status read_file(struct bundle *out, const char *path, enum format *format,
+				  struct attn_error *err)
 {
 	struct file_bytes bytes;
 	enum attn_status status = file_bytes_open(&bytes, path, err);
@@ -166,17 +169,36 @@ enum attn_status input_read_file(struct bundle *out, const char *path, enum form
 	if (format)
 		*format = found;
 	status = parse(&bytes, found, path, out, err);
+	if (status != ATTN_OK)
+		prefix_file(err, path);
 	if (status == ATTN_OK)
 		status = scalars_to_settings(out, err);
-	if (status == ATTN_OK) {
+	if (status == ATTN_OK)
 		status = keep_bytes(out, &bytes, err);
-	} else {
-		prefix_file(err, path);
+	else
 		file_bytes_release(&bytes);
-	}
 	if (status != ATTN_OK)
 		bundle_release(out); /* the bytes it points into are gone */
 	return status;
+}
+
+/* The texts of a file, or those that are roles.  Tensors are loaded by who uses them. */
+static enum attn_status load_texts(struct bundle *b, bool all, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++)
+		if (all || role_find(b->texts[i].name))
+			status = text_load(&b->texts[i], err);
+	if (status != ATTN_OK)
+		bundle_release(b);
+	return status;
+}
+
+enum attn_status input_read_file(struct bundle *out, const char *path, enum format *format,
+				 struct attn_error *err)
+{
+	enum attn_status status = read_file(out, path, format, err);
+	return status == ATTN_OK ? load_texts(out, true, err) : status;
 }
 
 /* The names of a bundle's tensors or texts, whichever a role takes. */
@@ -262,7 +284,10 @@ static enum attn_status reduce(struct bundle *file, const struct names *names, s
 	rest.resources = NULL;
 	enum attn_status status;
 	if (names->texts) {
-		status = bundle_add_text(&kept, role, rest.texts[keep].origin, &rest.texts[keep].list, err);
+		status = text_load(&rest.texts[keep], err);
+		if (status == ATTN_OK)
+			status = bundle_add_text(&kept, role, rest.texts[keep].origin, &rest.texts[keep].list,
+						 err);
 	} else {
 		struct tensor t = rest.tensors[keep];
 		kept.has_head_list = file->has_head_list && is_joined(t.name);
@@ -285,7 +310,7 @@ static enum attn_status bind(struct bundle *b, const struct role *role, const ch
 {
 	struct bundle file;
 	bundle_init(&file);
-	enum attn_status status = input_read_file(&file, path, NULL, err);
+	enum attn_status status = read_file(&file, path, NULL, err);
 	if (status != ATTN_OK)
 		return status;
 	struct names names = names_of(&file, role->kind == ROLE_TEXT);
@@ -382,7 +407,9 @@ static enum attn_status add_whole_file(struct bundle *b, const char *path, struc
 {
 	struct bundle file;
 	bundle_init(&file);
-	enum attn_status status = input_read_file(&file, path, NULL, err);
+	enum attn_status status = read_file(&file, path, NULL, err);
+	if (status == ATTN_OK)
+		status = load_texts(&file, false, err);
 	if (status != ATTN_OK)
 		return status;
 	const struct tensor *t = bundle_tensor(&file, "");

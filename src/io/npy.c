@@ -83,8 +83,7 @@ static enum attn_status convert(struct tensor *t, const unsigned char *from, con
 	return ATTN_OK;
 }
 
-/* Whether the data has as many bytes as the header says. */
-static enum attn_status check_size(const struct npy_header *h, size_t found, struct attn_error *err)
+enum attn_status npy_check_size(const struct npy_header *h, size_t found, struct attn_error *err)
 {
 	size_t expected = h->item ? h->item : dtype_size(h->dtype);
 	char shape[200];
@@ -187,7 +186,7 @@ enum attn_status npy_add(const unsigned char *data, size_t length, unsigned char
 	struct npy_header h;
 	enum attn_status status = npy_header_parse(data, length, &h, err);
 	if (status == ATTN_OK)
-		status = check_size(&h, length - h.body, err);
+		status = npy_check_size(&h, length - h.body, err);
 	if (status == ATTN_OK && h.item)
 		status = add_strings(data + h.body, &h, name, origin, out, err);
 	else if (status == ATTN_OK)

@@ -216,10 +216,9 @@ static enum attn_status parse_dict(struct parser *p, struct npy_header *h)
 	return ATTN_OK;
 }
 
-enum attn_status npy_header_parse(const unsigned char *data, size_t length, struct npy_header *h,
-				  struct attn_error *err)
+enum attn_status npy_header_measure(const unsigned char *data, size_t length, size_t *body,
+				    struct attn_error *err)
 {
-	*h = (struct npy_header){0};
 	if (length < 10 || memcmp(data, "\x93NUMPY", 6) != 0)
 		return attn_fail(err, ATTN_BAD_INPUT, "not an npy array: %zu bytes that do not start as one",
 				 length);
@@ -235,7 +234,17 @@ enum attn_status npy_header_parse(const unsigned char *data, size_t length, stru
 	if (header_length > length - start)
 		return attn_fail(err, ATTN_BAD_INPUT, "npy header is %zu bytes, but only %zu are left",
 				 header_length, length - start);
-	h->body = start + header_length;
-	struct parser p = {.data = data, .at = start, .end = h->body, .err = err};
+	*body = start + header_length;
+	return ATTN_OK;
+}
+
+enum attn_status npy_header_parse(const unsigned char *data, size_t length, struct npy_header *h,
+				  struct attn_error *err)
+{
+	*h = (struct npy_header){0};
+	enum attn_status status = npy_header_measure(data, length, &h->body, err);
+	if (status != ATTN_OK)
+		return status;
+	struct parser p = {.data = data, .at = data[6] == 1 ? 10 : 12, .end = h->body, .err = err};
 	return parse_dict(&p, h);
 }

@@ -10,7 +10,8 @@
 #include "util/error.h"
 
 enum {
-	UCS4_SIZE = 4 /* bytes a character of dtype U */
+	UCS4_SIZE = 4,  /* bytes a character of dtype U */
+	NPY_START = 12, /* bytes before the dictionary at most: magic, version, length */
 };
 
 struct npy_header {
@@ -24,8 +25,15 @@ struct npy_header {
 	size_t body; /* offset of the elements; not beyond the end of the file */
 };
 
+/* Check how the array in data[length] starts and set h's `body` alone, of which it
+ * needs the first NPY_START bytes. */
+enum attn_status npy_header_measure(const unsigned char *data, size_t length, size_t *body,
+				    struct attn_error *err);
 enum attn_status npy_header_parse(const unsigned char *data, size_t length, struct npy_header *h,
 				  struct attn_error *err);
+
+/* Whether `found` bytes of elements are what the header says. */
+enum attn_status npy_check_size(const struct npy_header *h, size_t found, struct attn_error *err);
 
 /* Add what the npy file in data[length] holds to the bundle as a tensor or text
  * called `name`.  `owned` is the heap memory that `data` lies in, which is taken

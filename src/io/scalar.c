@@ -12,12 +12,17 @@ static bool is_setting(const char *name)
 	return role && role->kind == ROLE_SETTING;
 }
 
-static enum attn_status add_tensor(struct bundle *b, const struct tensor *t, struct attn_error *err)
+static enum attn_status add_tensor(struct bundle *b, struct tensor *t, struct attn_error *err)
 {
 	char text[200];
 	if (t->count != 1)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is %s, expected one number: it is a setting",
-				 t->name, tensor_shape_text(t->rank, t->shape, text, sizeof text));
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': '%s' is %s, expected one number: it is a setting",
+				 t->origin ? t->origin : "?", t->name,
+				 tensor_shape_text(t->rank, t->shape, text, sizeof text));
+	enum attn_status status = tensor_load(t, err);
+	if (status != ATTN_OK)
+		return status;
 	double value = tensor_get(t, 0);
 	if (t->dtype == DTYPE_BOOL)
 		snprintf(text, sizeof text, "%s", value != 0 ? "true" : "false");
@@ -26,11 +31,15 @@ static enum attn_status add_tensor(struct bundle *b, const struct tensor *t, str
 	return bundle_add_setting(b, t->name, text, t->origin, err);
 }
 
-static enum attn_status add_text(struct bundle *b, const struct text *text, struct attn_error *err)
+static enum attn_status add_text(struct bundle *b, struct text *text, struct attn_error *err)
 {
+	enum attn_status status = text_load(text, err);
+	if (status != ATTN_OK)
+		return status;
 	if (text->list.count != 1)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' has %zu strings, expected one: it is a setting",
-				 text->name, text->list.count);
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': '%s' has %zu strings, expected one: it is a setting",
+				 text->origin ? text->origin : "?", text->name, text->list.count);
 	return bundle_add_setting(b, text->name, text->list.items[0], text->origin, err);
 }
 

@@ -267,17 +267,18 @@ void zip_release(struct zip *zip)
 	*zip = (struct zip){0};
 }
 
-/* Inflate packed[m->packed] into out[m->size], both filled to the last byte. */
+/* Inflate packed[m->packed] until out[count] is full.  With all of m->size nothing may
+ * be left on either side. */
 static enum attn_status inflate_member(const struct zip_member *m, const unsigned char *packed,
-				       unsigned char *out, struct attn_error *err)
+				       unsigned char *out, size_t count, struct attn_error *err)
 {
 	z_stream stream = {0};
 	if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
 		return attn_fail_memory(err);
-	size_t in_left = m->packed, out_left = m->size;
+	size_t in_left = m->packed, out_left = count;
 	unsigned char nothing; /* a place to point to when out[0] does not exist */
 	stream.next_in = (z_const Bytef *)(uintptr_t)packed;
-	stream.next_out = m->size ? out : &nothing;
+	stream.next_out = count ? out : &nothing;
 	int result = Z_OK;
 	while (result == Z_OK) { /* zlib counts in unsigned int */
 		uInt in = in_left < UINT_MAX ? (uInt)in_left : UINT_MAX;
@@ -291,10 +292,20 @@ static enum attn_status inflate_member(const struct zip_member *m, const unsigne
 	inflateEnd(&stream);
 	if (result == Z_MEM_ERROR)
 		return attn_fail_memory(err);
-	if (result != Z_STREAM_END || in_left > 0 || out_left > 0)
+	bool whole = count < m->size || (result == Z_STREAM_END && in_left == 0);
+	if (!whole || out_left > 0)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "compressed data is damaged: %zu of %zu bytes could be read",
-				 m->size - out_left, m->size);
+				 count - out_left, m->size);
+	return ATTN_OK;
+}
+
+enum attn_status zip_peek(const struct zip_member *member, const unsigned char *data, unsigned char *out,
+			  size_t count, struct attn_error *err)
+{
+	if (member->method == ZIP_DEFLATED)
+		return inflate_member(member, data + member->start, out, count, err);
+	memcpy(out, data + member->start, count);
 	return ATTN_OK;
 }
 
@@ -307,7 +318,7 @@ enum attn_status zip_extract(const struct zip_member *member, const unsigned cha
 		*owned = malloc(member->size ? member->size : 1);
 		if (!*owned)
 			return attn_fail_memory(err);
-		enum attn_status status = inflate_member(member, *bytes, *owned, err);
+		enum attn_status status = inflate_member(member, *bytes, *owned, member->size, err);
 		*bytes = *owned;
 		if (status != ATTN_OK) {
 			free(*owned);

@@ -32,6 +32,11 @@ struct zip {
 enum attn_status zip_open(struct zip *zip, const unsigned char *data, size_t length, struct attn_error *err);
 void zip_release(struct zip *zip);
 
+/* Its first `count` bytes, which must be no more than it has, into out[count].  They
+ * are not checked against the CRC. */
+enum attn_status zip_peek(const struct zip_member *member, const unsigned char *data, unsigned char *out,
+			  size_t count, struct attn_error *err);
+
 /* The member's bytes, checked against its CRC: a pointer into `data`, or heap
  * memory that is also put in *owned (else NULL). */
 enum attn_status zip_extract(const struct zip_member *member, const unsigned char *data,

@@ -16,6 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	if (READER(data, length, "file", &b, &err) != ATTN_OK && !err.message[0])
 		__builtin_trap(); /* a failure says why */
 	for (size_t i = 0; i < b.tensor_count; i++)
+		if (tensor_load(&b.tensors[i], &err) != ATTN_OK)
+			b.tensors[i].count = 0;
+	for (size_t i = 0; i < b.text_count; i++)
+		text_load(&b.texts[i], &err);
+	for (size_t i = 0; i < b.tensor_count; i++)
 		for (size_t j = 0; j < b.tensors[i].count; j++)
 			sum += tensor_get(&b.tensors[i], j);
 	for (size_t i = 0; i < b.text_count; i++)

@@ -38,7 +38,18 @@ static inline struct bytes bytes_of_file(const char *path)
 	return bytes_of(data, length);
 }
 
-/* Look at all that a bundle holds. */
+/* Inflate all that is compressed. */
+static inline enum attn_status load_all(struct bundle *b, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < b->tensor_count && status == ATTN_OK; i++)
+		status = tensor_load(&b->tensors[i], err);
+	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++)
+		status = text_load(&b->texts[i], err);
+	return status;
+}
+
+/* Look at all that a loaded bundle holds. */
 static inline double bundle_sum(const struct bundle *b)
 {
 	double sum = 0;
@@ -60,8 +71,12 @@ static inline enum attn_status try_bytes(reader read, const void *data, size_t l
 	struct bundle b;
 	bundle_init(&b);
 	enum attn_status status = read(copy.data, copy.length, "file", &b, err);
-	volatile double sum = bundle_sum(&b);
-	(void)sum;
+	if (status == ATTN_OK)
+		status = load_all(&b, err);
+	if (status == ATTN_OK) {
+		volatile double sum = bundle_sum(&b);
+		(void)sum;
+	}
 	bundle_release(&b);
 	free(copy.data);
 	return status;

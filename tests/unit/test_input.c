@@ -44,6 +44,8 @@ static void add(struct bundle *b, const char *operand)
 	struct attn_error err;
 	if (input_add(b, operand, &err) != ATTN_OK)
 		fail_msg("%s: %s", operand, err.message);
+	if (load_all(b, &err) != ATTN_OK)
+		fail_msg("%s: %s", operand, err.message);
 	bundle_sum(b);
 }
 
@@ -123,7 +125,11 @@ static void test_read_file(void **state)
 	bundle_release(&b);
 	assert_int_equal(input_read_file(&b, NPZ "deflated.npz", &format, NULL), ATTN_OK);
 	assert_int_equal(format, FORMAT_NPZ);
-	assert_null(b.resources);
+	assert_non_null(b.resources); /* tensors may yet be inflated */
+	assert_null(bundle_tensor(&b, "q")->data);
+	bundle_release(&b);
+	assert_int_equal(input_read_file(&b, NPZ "tokens.npz", &format, NULL), ATTN_OK);
+	assert_int_equal(bundle_text(&b, "tokens")->list.count, 2);
 	bundle_release(&b);
 	assert_int_equal(input_read_file(&b, NPY "c-order.npy", &format, NULL), ATTN_OK);
 	assert_int_equal(format, FORMAT_NPY);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "io/formats.h"
+#include "io/zip_internal.h"
 #include "reader_test.h"
 
 #define CORPUS "tests/fuzz/corpus/npz/"
@@ -18,6 +19,12 @@ static struct bytes read_corpus(const char *name, struct bundle *b)
 	struct bytes bytes = bytes_of_file(path);
 	bundle_init(b);
 	if (npz_parse(bytes.data, bytes.length, path, b, &err) != ATTN_OK)
+		fail_msg("%s: %s", path, err.message);
+	for (size_t i = 0; i < b->tensor_count; i++)
+		assert_null(b->tensors[i].data);
+	for (size_t i = 0; i < b->text_count; i++)
+		assert_int_equal(b->texts[i].list.count, 0);
+	if (load_all(b, &err) != ATTN_OK)
 		fail_msg("%s: %s", path, err.message);
 	return bytes;
 }
@@ -102,13 +109,13 @@ static void test_bad(void **state)
 	    {"bzip2", "'q.npy' is compressed by method 12, expected stored (0) or deflated (8)"},
 	    {"lzma", "'q.npy' is compressed by method 14"},
 	    {"encrypted", "'q.npy' is encrypted"},
-	    {"crc", "'q.npy': data is damaged: its CRC is"},
+	    {"crc", "'file': 'q.npy': data is damaged: its CRC is"},
 	    {"stored-size", "'q.npy' says it holds 2147483647 bytes, more than its 152 can give"},
 	    {"stored-packed", "which is not inside the file"},
 	    {"deflated-size", "'q.npy' says it holds 2147483647 bytes"},
-	    {"deflated-larger", "compressed data is damaged: 152 of 153 bytes"},
-	    {"deflated-smaller", "compressed data is damaged: 151 of 151 bytes"},
-	    {"deflated-data", "is damaged"},
+	    {"deflated-larger", "'q.npy': data is 25 bytes, expected 24"},
+	    {"deflated-smaller", "'q.npy': data is 23 bytes, expected 24"},
+	    {"deflated-data", "not an npy array"},
 	    {"offset", "'q.npy' is not at byte 2147483647"},
 	    {"offset-one", "'q.npy' is not at byte 1 "},
 	    {"local", "'q.npy' is not at byte 0 "},
@@ -138,6 +145,65 @@ static void test_bad(void **state)
 		expect_bad_file(npz_parse, "npz", files[i][0], files[i][1]);
 }
 
+/* Whole members, whatever is in them. */
+static void test_extract(void **state)
+{
+	(void)state;
+	static const char *const files[][2] = {
+	    {"deflated-larger", "compressed data is damaged: 152 of 153 bytes"},
+	    {"deflated-smaller", "compressed data is damaged: 151 of 151 bytes"},
+	    {"deflated-data", "is damaged"},
+	    {"crc", "data is damaged: its CRC is"},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char path[200];
+		struct attn_error err = {0};
+		struct zip zip;
+		const unsigned char *inflated;
+		unsigned char *owned;
+		snprintf(path, sizeof path, CORPUS "bad-%s.npz", files[i][0]);
+		struct bytes bytes = bytes_of_file(path);
+		assert_int_equal(zip_open(&zip, bytes.data, bytes.length, &err), ATTN_OK);
+		assert_int_equal(zip_extract(&zip.members[0], bytes.data, &inflated, &owned, &err),
+				 ATTN_BAD_INPUT);
+		if (!strstr(err.message, files[i][1]))
+			fail_msg("%s: '%s', expected '%s'", path, err.message, files[i][1]);
+		assert_null(owned);
+		zip_release(&zip);
+		free(bytes.data);
+	}
+}
+
+/* Only what is asked for is inflated, and a failure leaves the tensor as it was. */
+static void test_inflated_when_wanted(void **state)
+{
+	(void)state;
+	struct bundle b;
+	struct attn_error err;
+	struct bytes bytes = bytes_of_file(CORPUS "bad-crc.npz");
+	bundle_init(&b);
+	assert_int_equal(npz_parse(bytes.data, bytes.length, "x.npz", &b, &err), ATTN_OK);
+	struct tensor *t = bundle_tensor(&b, "q");
+	assert_int_equal(t->count, 6);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tensor_load(t, &err), ATTN_BAD_INPUT);
+		assert_null(t->data);
+		assert_non_null(strstr(err.message, "'x.npz': 'q.npy': data is damaged"));
+	}
+	bundle_release(&b);
+	free(bytes.data);
+	bytes = bytes_of_file(CORPUS "deflated.npz");
+	assert_int_equal(npz_parse(bytes.data, bytes.length, "x.npz", &b, &err), ATTN_OK);
+	assert_int_equal(tensor_load(bundle_tensor(&b, "q"), &err), ATTN_OK);
+	const void *data = bundle_tensor(&b, "q")->data;
+	assert_non_null(data);
+	assert_int_equal(tensor_load(bundle_tensor(&b, "q"), &err), ATTN_OK);
+	assert_ptr_equal(bundle_tensor(&b, "q")->data, data);
+	assert_null(bundle_tensor(&b, "k")->data);
+	bundle_release(&b);
+	free(bytes.data);
+}
+
 static void test_damage(void **state)
 {
 	(void)state;
@@ -156,6 +222,7 @@ int main(void)
 	    cmocka_unit_test(test_two_arrays), cmocka_unit_test(test_forms),
 	    cmocka_unit_test(test_tokens),     cmocka_unit_test(test_empty_and_dense),
 	    cmocka_unit_test(test_bad),        cmocka_unit_test(test_damage),
+	    cmocka_unit_test(test_extract),    cmocka_unit_test(test_inflated_when_wanted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

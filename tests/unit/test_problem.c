@@ -94,8 +94,10 @@ static void test_both_forms(void **state)
 static void test_shapes(void **state)
 {
 	static const struct refusal refusals[] = {
-	    {"{\"embeddings\": [1, 2]}", {"'x.json'", "'embeddings'", "is 2", "tokens x width"}},
-	    {"{\"embeddings\": [[[[1]]]]}", {"'embeddings'", "1 x 1 x 1 x 1", "batch x tokens x width"}},
+	    {"{\"embeddings\": [1, 2], \"wqkv\": [[1]]}",
+	     {"'x.json'", "'embeddings'", "is 2", "tokens x width"}},
+	    {"{\"embeddings\": [[[[1]]]], \"wqkv\": [[1]]}",
+	     {"'embeddings'", "1 x 1 x 1 x 1", "batch x tokens x width"}},
 	    {X WQ "\"wk\": [[1, 2]]}", {"'x.json'", "'wk'", "1 x 2", "expected 3 x H*d"}},
 	    {X "\"wq\": [[[1, 2], [3, 4], [5, 6]]], " WK "}", {"'wq'", "1 x 3 x 2", "expected 3 x H*d"}},
 	    {X WQ "\"wk\": [[1], [3], [5]]}", {"'wk'", "3 x 1", "2 outputs (1 kv heads of 2)"}},
