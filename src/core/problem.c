@@ -20,26 +20,51 @@ void problem_release(struct problem *p)
 	*p = (struct problem){0};
 }
 
+static enum attn_status fail_unsupported(const struct unsupported *u, const char *origin,
+					 struct attn_error *err)
+{
+	if (!u->neutral)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': '%s' asks for what this version does not compute",
+				 origin_name(origin), u->name);
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s': '%s' asks for what this version does not compute, expected '%s' or none",
+			 origin_name(origin), u->name, u->neutral);
+}
+
+/* Whether a tensor says that there is none of it: a number, or the two of a window. */
+static enum attn_status tensor_is_neutral(const struct unsupported *u, struct tensor *t, bool *neutral,
+					  struct attn_error *err)
+{
+	*neutral = t->count >= 1 && t->count <= 2 && !isnan(u->neutral_number);
+	enum attn_status status = *neutral ? tensor_load(t, err) : ATTN_OK;
+	for (size_t i = 0; i < t->count && status == ATTN_OK && *neutral; i++)
+		*neutral = tensor_get(t, i) == u->neutral_number;
+	return status;
+}
+
 /* Attention of other kinds: better refused than silently computed without. */
 static enum attn_status refuse_unsupported(const struct bundle *b, struct attn_error *err)
 {
-	static const struct {
-		const char *name, *neutral;
-	} later[] = {{"score", "scaled-dot"}, {"window", "-1,-1"}, {"rope", "none"}, {"alibi", "false"}};
-	for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
-		const struct setting *s = bundle_setting(b, later[i].name);
-		if (s && strcmp(s->value, later[i].neutral) != 0)
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': setting '%s' asks for what this version does not compute, "
-					 "expected '%s' or "
-					 "none",
-					 origin_name(s->origin), s->name, later[i].neutral);
+	for (size_t i = 0; i < b->setting_count; i++) {
+		const struct setting *s = &b->settings[i];
+		const struct unsupported *u = unsupported_find(s->name);
+		double number = NAN;
+		if (!u || (u->neutral && strcmp(s->value, u->neutral) == 0) ||
+		    (parse_number(s->value, &number) && number == u->neutral_number))
+			continue;
+		return fail_unsupported(u, s->origin, err);
 	}
-	const struct tensor *sinks = bundle_tensor(b, "sinks");
-	if (sinks)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': 'sinks' asks for what this version does not compute",
-				 origin_name(sinks->origin));
+	for (size_t i = 0; i < b->tensor_count; i++) {
+		struct tensor *t = &b->tensors[i];
+		const struct unsupported *u = unsupported_find(t->name);
+		bool neutral = true;
+		enum attn_status status = u ? tensor_is_neutral(u, t, &neutral, err) : ATTN_OK;
+		if (status == ATTN_OK && !neutral)
+			status = fail_unsupported(u, t->origin, err);
+		if (status != ATTN_OK)
+			return status;
+	}
 	return ATTN_OK;
 }
 
@@ -52,7 +77,7 @@ static enum attn_status check_unknown(struct problem *p, const struct bundle *b,
 	char note[400];
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
-		if (role_find(t->name))
+		if (role_find(t->name) || unsupported_find(t->name))
 			continue;
 		const char *near = role_suggest(t->name);
 		if (near && !bundle_tensor(b, near))

@@ -1,5 +1,6 @@
 #include "core/roles.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/strings.h"
@@ -63,6 +64,18 @@ const struct role *role_find(const char *name)
 	for (const struct role *role = roles; role->name; role++)
 		if (strcmp(role->name, name) == 0)
 			return role;
+	return NULL;
+}
+
+const struct unsupported *unsupported_find(const char *name)
+{
+	static const struct unsupported names[] = {
+	    {"score", "scaled-dot", NAN}, {"window", "-1,-1", -1}, {"rope", "none", NAN},
+	    {"alibi", "false", 0},        {"sinks", NULL, NAN},
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i].name, name) == 0)
+			return &names[i];
 	return NULL;
 }
 

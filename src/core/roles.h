@@ -24,6 +24,16 @@ extern const struct role roles[]; /* ends with a NULL name */
 
 const struct role *role_find(const char *name); /* case-sensitive; NULL when unknown */
 
+/* Names, of settings or tensors, for attention of kinds that this version does not
+ * compute: they are refused unless they say that there is none of it. */
+struct unsupported {
+	const char *name;
+	const char *neutral;   /* the text that says so; NULL: nothing does */
+	double neutral_number; /* the number that says so, or all of an array; NaN: none does */
+};
+
+const struct unsupported *unsupported_find(const char *name); /* or NULL */
+
 /* The known role nearest to `name`, or NULL when none is near (more than a
  * third of its letters, or 2 edits for a short one, differ). */
 const char *role_suggest(const char *name);

@@ -35,7 +35,8 @@ enum {
 	SOURCE_KEYS = sizeof source_keys / sizeof *source_keys
 };
 
-static enum attn_status read_setting(const struct document *doc, const cJSON *item, const struct role *role)
+static enum attn_status read_setting(const struct document *doc, const cJSON *item, const char *name,
+				     const char *expected)
 {
 	char number[40];
 	const char *value = number;
@@ -46,17 +47,17 @@ static enum attn_status read_setting(const struct document *doc, const cJSON *it
 	else if (cJSON_IsString(item))
 		value = item->valuestring;
 	else
-		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", role->name,
+		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", name,
 				 cJSON_IsNumber(item) ? "beyond the range of float64" : json_kind(item),
-				 role->shape);
-	return bundle_add_setting(doc->out, role->name, value, doc->origin, doc->err);
+				 expected);
+	return bundle_add_setting(doc->out, name, value, doc->origin, doc->err);
 }
 
 static enum attn_status read_role(const struct document *doc, const cJSON *item, const char *label,
 				  const struct role *role)
 {
 	if (role->kind == ROLE_SETTING)
-		return read_setting(doc, item, role);
+		return read_setting(doc, item, role->name, role->shape);
 	if (role->kind == ROLE_TEXT) {
 		struct string_list list;
 		enum attn_status status = json_strings(item, label, &list, doc->err);
@@ -69,6 +70,20 @@ static enum attn_status read_role(const struct document *doc, const cJSON *item,
 	struct tensor t;
 	enum attn_status status =
 	    json_tensor(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err);
+	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
+}
+
+/* What this version does not compute: kept for problem_init, which refuses it unless it
+ * says that there is none of it. */
+static enum attn_status read_unsupported(const struct document *doc, const cJSON *item)
+{
+	if (cJSON_IsNull(item))
+		return ATTN_OK;
+	if (!cJSON_IsArray(item) && !json_row(doc->rows, item))
+		return read_setting(doc, item, item->string, "a number, a string, true or false");
+	struct tensor t;
+	enum attn_status status =
+	    json_tensor(doc->rows, item, item->string, item->string, doc->origin, false, &t, doc->err);
 	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
 }
 
@@ -136,7 +151,8 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 		return ATTN_OK;
 	bool heads = strcmp(item->string, "heads") == 0, source = strcmp(item->string, "source") == 0;
 	const struct role *role = role_find(item->string);
-	if (!heads && !source && !role) {
+	bool unsupported = unsupported_find(item->string) != NULL;
+	if (!heads && !source && !role && !unsupported) {
 		struct suggestion best = {0};
 		const char *nearest = role_suggest(item->string);
 		if (nearest)
@@ -151,6 +167,8 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 				 item->string);
 	if (role)
 		return read_role(doc, item, item->string, role);
+	if (unsupported)
+		return read_unsupported(doc, item);
 	if (source)
 		return read_source(doc, item);
 	enum attn_status status = check_heads_alone(doc, object);

@@ -215,6 +215,8 @@ enum attn_status json_strings(const cJSON *array, const char *label, struct stri
 			      struct attn_error *err)
 {
 	*list = (struct string_list){0};
+	if (json_is_row(array)) /* nothing but numbers */
+		return attn_fail(err, ATTN_BAD_INPUT, "'%.100s[0]' is a number, expected a string", label);
 	if (!cJSON_IsArray(array))
 		return attn_fail(err, ATTN_BAD_INPUT, "'%.100s' is %s, expected an array of strings", label,
 				 json_kind(array));

@@ -33,6 +33,8 @@ void json_rows_release(struct json_rows *rows);
 /* The row that an item of the tree stands for, or NULL when it is what it is. */
 const struct json_row *json_row(const struct json_rows *rows, const cJSON *item);
 
+bool json_is_row(const cJSON *item); /* whether it stands for one */
+
 /* Parse all of data[length] as json_text_parse does, with every array of plain
  * numbers replaced by an item that json_row knows.  `data` must outlive *rows. */
 enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON **root,

@@ -374,19 +374,19 @@ void json_rows_release(struct json_rows *rows)
 }
 
 /* A row's place in the tree: an object with the key that no document has. */
-static bool is_row(const cJSON *item)
+bool json_is_row(const cJSON *item)
 {
 	return cJSON_IsObject(item) && item->child && item->child->string[0] == '\0';
 }
 
 bool json_is_object(const cJSON *item)
 {
-	return cJSON_IsObject(item) && !is_row(item);
+	return cJSON_IsObject(item) && !json_is_row(item);
 }
 
 const struct json_row *json_row(const struct json_rows *rows, const cJSON *item)
 {
-	return is_row(item) ? &rows->items[(size_t)item->child->valuedouble] : NULL;
+	return json_is_row(item) ? &rows->items[(size_t)item->child->valuedouble] : NULL;
 }
 
 const char *json_kind(const cJSON *item)
@@ -399,7 +399,7 @@ const char *json_kind(const cJSON *item)
 		return "a number";
 	if (cJSON_IsString(item))
 		return "a string";
-	return cJSON_IsArray(item) || is_row(item) ? "an array" : "an object";
+	return cJSON_IsArray(item) || json_is_row(item) ? "an array" : "an object";
 }
 
 bool json_repeated(const cJSON *object, const cJSON *item)

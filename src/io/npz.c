@@ -61,7 +61,7 @@ static enum attn_status read_whole(const struct source *source, const char *name
 	if (status == ATTN_BAD_INPUT) {
 		char prefix[300];
 		prefix_member(m, err);
-		snprintf(prefix, sizeof prefix, "'%.290s'", origin ? origin : "?");
+		snprintf(prefix, sizeof prefix, "'%.290s'", origin_name(origin));
 		attn_error_prefix(err, prefix);
 	}
 	return status;
@@ -70,7 +70,7 @@ static enum attn_status read_whole(const struct source *source, const char *name
 /* A mapped file may have changed since its header was read. */
 static enum attn_status fail_changed(const char *origin, struct attn_error *err)
 {
-	return attn_fail(err, ATTN_FAILED, "'%.200s' changed while it was read", origin ? origin : "?");
+	return attn_fail(err, ATTN_FAILED, "'%.200s' changed while it was read", origin_name(origin));
 }
 
 static enum attn_status load_tensor(struct tensor *t, struct attn_error *err)

@@ -6,20 +6,20 @@
 #include "core/roles.h"
 #include "util/number.h"
 
-static bool is_setting(const char *name)
+/* What is not supported may be an array, too, which then stays one. */
+static bool is_setting(const char *name, size_t count)
 {
 	const struct role *role = role_find(name);
-	return role && role->kind == ROLE_SETTING;
+	return (role && role->kind == ROLE_SETTING) || (unsupported_find(name) && count == 1);
 }
 
 static enum attn_status add_tensor(struct bundle *b, struct tensor *t, struct attn_error *err)
 {
 	char text[200];
 	if (t->count != 1)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': '%s' is %s, expected one number: it is a setting",
-				 t->origin ? t->origin : "?", t->name,
-				 tensor_shape_text(t->rank, t->shape, text, sizeof text));
+		return attn_fail(
+		    err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected one number: it is a setting",
+		    origin_name(t->origin), t->name, tensor_shape_text(t->rank, t->shape, text, sizeof text));
 	enum attn_status status = tensor_load(t, err);
 	if (status != ATTN_OK)
 		return status;
@@ -39,7 +39,7 @@ static enum attn_status add_text(struct bundle *b, struct text *text, struct att
 	if (text->list.count != 1)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s': '%s' has %zu strings, expected one: it is a setting",
-				 text->origin ? text->origin : "?", text->name, text->list.count);
+				 origin_name(text->origin), text->name, text->list.count);
 	return bundle_add_setting(b, text->name, text->list.items[0], text->origin, err);
 }
 
@@ -47,14 +47,14 @@ enum attn_status scalars_to_settings(struct bundle *b, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < b->tensor_count && status == ATTN_OK; i++) {
-		if (!is_setting(b->tensors[i].name))
+		if (!is_setting(b->tensors[i].name, b->tensors[i].count))
 			continue;
 		status = add_tensor(b, &b->tensors[i], err);
 		if (status == ATTN_OK)
 			bundle_remove_tensor(b, i--);
 	}
 	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++) {
-		if (!is_setting(b->texts[i].name))
+		if (!is_setting(b->texts[i].name, 1))
 			continue;
 		status = add_text(b, &b->texts[i], err);
 		if (status == ATTN_OK)

@@ -75,6 +75,33 @@ static void test_settings(void **state)
 	bundle_release(&b);
 }
 
+/* Attention that is not computed is said, not unknown: problem_init has the last word. */
+static void test_unsupported(void **state)
+{
+	(void)state;
+	struct bundle b;
+	read_text("{\"rope\": \"none\", \"alibi\": false, \"score\": \"scaled-dot\", \"window\": [-1, -1],"
+		  " \"sinks\": null}",
+		  &b);
+	expect_setting(&b, "rope", "none");
+	expect_setting(&b, "alibi", "false");
+	expect_setting(&b, "score", "scaled-dot");
+	expect_tensor(bundle_tensor(&b, "window"), DTYPE_F64, 1, (size_t[]){2}, (double[]){-1, -1});
+	assert_int_equal(b.tensor_count + b.setting_count, 4);
+	bundle_release(&b);
+	expect_bad_text("{\"rope\": {\"theta\": 1}}", "'rope' is an object, expected a number, a string");
+}
+
+static void test_strings(void **state)
+{
+	(void)state;
+	expect_bad_text("{\"tokens\": [1]}", "'tokens[0]' is a number, expected a string");
+	expect_bad_text("{\"tokens\": [1, 2]}", "'tokens[0]' is a number, expected a string");
+	expect_bad_text("{\"tokens\": [\"a\", 1]}", "'tokens[1]' is a number, expected a string");
+	expect_bad_text("{\"tokens\": [[1]]}", "'tokens[0]' is an array, expected a string");
+	expect_bad_text("{\"tokens\": {\"a\": 1}}", "'tokens' is an object, expected an array of strings");
+}
+
 static void test_null_is_masked(void **state)
 {
 	(void)state;
@@ -247,6 +274,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_roles),
 	    cmocka_unit_test(test_settings),
+	    cmocka_unit_test(test_unsupported),
+	    cmocka_unit_test(test_strings),
 	    cmocka_unit_test(test_null_is_masked),
 	    cmocka_unit_test(test_heads),
 	    cmocka_unit_test(test_source),

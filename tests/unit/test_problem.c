@@ -281,8 +281,9 @@ static void test_unsupported(void **state)
 	    {"window", "-1,-1", ATTN_OK},     {"window", "4,0", ATTN_BAD_INPUT},
 	    {"rope", "none", ATTN_OK},        {"rope", "10000", ATTN_BAD_INPUT},
 	    {"alibi", "false", ATTN_OK},      {"alibi", "true", ATTN_BAD_INPUT},
+	    {"alibi", "0", ATTN_OK},          {"window", "-1", ATTN_OK},
+	    {"sinks", "0", ATTN_BAD_INPUT},
 	};
-	static const double one[] = {1};
 	(void)state;
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		struct attn_error err = {0};
@@ -297,12 +298,36 @@ static void test_unsupported(void **state)
 				     (const char *const[]){settings[i].name, "does not compute", NULL});
 		bundle_release(&b);
 	}
+	static const struct {
+		const char *name;
+		int count;
+		double values[2];
+		enum attn_status status;
+	} tensors[] = {
+	    {"sinks", 1, {1}, ATTN_BAD_INPUT},      {"sinks", 2, {0, 0}, ATTN_BAD_INPUT},
+	    {"window", 2, {4, 0}, ATTN_BAD_INPUT},  {"window", 2, {-1, -1}, ATTN_OK},
+	    {"alibi", 2, {0.5, 0}, ATTN_BAD_INPUT}, {"alibi", 1, {0}, ATTN_OK},
+	    {"rope", 1, {0}, ATTN_BAD_INPUT},
+	};
+	for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+		struct attn_error err = {0};
+		struct problem p;
+		struct bundle b = bundle_of(X WQ WK ", \"num_heads\": 1}");
+		put(&b, tensors[i].name, DTYPE_F32, SHAPE((size_t)tensors[i].count), tensors[i].values);
+		assert_int_equal(problem_init(&p, &b, &err), tensors[i].status);
+		if (tensors[i].status == ATTN_OK) {
+			assert_int_equal(p.notes.count, 0);
+			problem_release(&p);
+		} else {
+			expect_parts(tensors[i].name, err.message,
+				     (const char *const[]){tensors[i].name, "does not compute", NULL});
+		}
+		bundle_release(&b);
+	}
+	/* Of two files, too, and the second may ask for it. */
 	struct attn_error err = {0};
-	struct problem p;
-	struct bundle b = bundle_of(X WQ WK "}");
-	put(&b, "sinks", DTYPE_F32, SHAPE(1), one);
-	assert_int_equal(problem_init(&p, &b, &err), ATTN_BAD_INPUT);
-	expect_parts("sinks", err.message, (const char *const[]){"'sinks'", "does not compute", NULL});
+	struct bundle b = bundle_of("{\"rope\": \"none\"}");
+	assert_int_equal(bundle_add_setting(&b, "rope", "10000", "y.json", &err), ATTN_BAD_INPUT);
 	bundle_release(&b);
 }
 
