@@ -235,9 +235,10 @@ static enum attn_status work_open(struct work *w, const struct shape *s, enum mo
 	if (status == ATTN_OK)
 		status = context_sink_init(&w->context, &w->problem.info, s->head_size, err);
 	if (status == ATTN_OK && mode == MODE_WEIGHTS) {
-		w->weights = (struct weights_sink){{keep_weights, place_weights, true},
-						   floats_alloc4(s->heads, s->tokens, s->tokens, 1),
-						   s->tokens};
+		w->weights = (struct weights_sink){
+		    {.consume = keep_weights, .place = place_weights, .any_order = true},
+		    floats_alloc4(s->heads, s->tokens, s->tokens, 1),
+		    s->tokens};
 		if (!w->weights.weights)
 			status = attn_fail_memory(err);
 	}

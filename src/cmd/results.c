@@ -14,6 +14,11 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 	return tensor_writer_put(file->writer, 0, rows, block->count * block->keys, err);
 }
 
+static bool done(struct row_sink *sink)
+{
+	return tensor_writer_abandoned(((struct result_file *)sink)->writer);
+}
+
 static void add_axis(struct tensor_spec *spec, const char *name, size_t length, size_t first,
 		     const struct string_list *labels)
 {
@@ -194,7 +199,8 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
 			     enum format format, struct result_parts parts, struct attn_error *err)
 {
-	*file = (struct result_file){.sink = {.consume = consume}, .path = path, .parts = parts, .in = in};
+	*file = (struct result_file){
+	    .sink = {.consume = consume, .done = done}, .path = path, .parts = parts, .in = in};
 	enum attn_status status = choose_format(path, &format, err);
 	if (status != ATTN_OK)
 		return status;

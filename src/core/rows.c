@@ -81,8 +81,8 @@ struct stream {
 
 	pthread_mutex_t lock;
 	pthread_cond_t turn_changed;
-	size_t turn; /* the task that is delivered next */
-	atomic_bool failed;
+	size_t turn;         /* the task that is delivered next */
+	atomic_bool stopped; /* tasks that begin now do nothing */
 	enum attn_status status;
 	struct attn_error error;
 };
@@ -131,7 +131,21 @@ static void fail_stream(struct stream *s, enum attn_status status, const struct 
 		s->error = *err;
 	}
 	pthread_mutex_unlock(&s->lock);
-	atomic_store(&s->failed, true);
+	atomic_store(&s->stopped, true);
+}
+
+/* Whether nobody waits for another block. */
+static bool all_done(const struct stream *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->sink_count; i++) {
+		struct row_sink *sink = s->sinks[i];
+		if (sink->done && sink->done(sink))
+			any = true;
+		else if (!sink->passive)
+			return false;
+	}
+	return any;
 }
 
 static void stream_block(void *context, size_t task, size_t worker)
@@ -140,18 +154,20 @@ static void stream_block(void *context, size_t task, size_t worker)
 	struct attn_error err = {ATTN_OK, ""};
 	enum attn_status status = ATTN_OK;
 	struct row_block block;
-	bool read = !atomic_load(&s->failed);
+	bool read = !atomic_load(&s->stopped);
 	if (read) {
 		block = block_of_task(s, task);
 		status = s->source->read(s->source, worker, &block, &err);
 	}
 	if (s->ordered)
 		wait_for_turn(s, task);
-	read &= !atomic_load(&s->failed);
+	read &= !atomic_load(&s->stopped);
 	for (size_t i = 0; i < s->sink_count && read && status == ATTN_OK; i++)
 		status = s->sinks[i]->consume(s->sinks[i], &block, &err);
 	if (status != ATTN_OK)
 		fail_stream(s, status, &err);
+	else if (read && all_done(s))
+		atomic_store(&s->stopped, true);
 	if (s->ordered)
 		pass_turn(s);
 }

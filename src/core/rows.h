@@ -79,6 +79,13 @@ struct row_sink {
 
 	/* `consume`, too, may be called by several threads at a time, in any order. */
 	bool any_order;
+
+	/* Whether no further block can matter to the sink; NULL: all matter.  Asked after
+	 * `consume` and as that is called. */
+	bool (*done)(struct row_sink *sink);
+
+	/* No reason to go on: a sink that only looks at what others are streamed. */
+	bool passive;
 };
 
 /* Which rows to stream; NULL means all.  The arrays have one entry for each
@@ -103,7 +110,8 @@ size_t rows_before_block(const struct rows_info *info, size_t block);
 
 /* Read the selected rows by all threads (by one, where there is little to do) and
  * give each block to every sink: one block at a time and in the order layer, batch,
- * head, query, unless all sinks take any order.  Stops at the first failure. */
+ * head, query, unless all sinks take any order.  Stops at the first failure, and with
+ * ATTN_OK as soon as every sink is done but passive ones. */
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
 			     struct row_sink *const *sinks, size_t sink_count, struct attn_error *err);
 

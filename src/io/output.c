@@ -359,6 +359,11 @@ enum attn_status output_write(struct output *out, const void *bytes, size_t leng
 	return fail_write(out->path, out->file->error ? out->file->error : errno, err);
 }
 
+bool output_abandoned(const struct output *out)
+{
+	return out->file->abandoned;
+}
+
 bool output_can_patch(const struct output *out)
 {
 	return out->file->temporary != NULL;

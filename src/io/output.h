@@ -35,6 +35,10 @@ enum attn_status output_open(struct output *out, const char *path, bool binary, 
 /* fwrite that fails with the reason. */
 enum attn_status output_write(struct output *out, const void *bytes, size_t length, struct attn_error *err);
 
+/* Whether nobody reads the output any more: a pipe's reader has left, so that
+ * computing what is to be written may end, too. */
+bool output_abandoned(const struct output *out);
+
 /* Whether output_patch can be used: on a file, and not on a pipe or device. */
 bool output_can_patch(const struct output *out);
 

@@ -133,6 +133,8 @@ enum attn_status tensor_writer_put(struct tensor_writer *w, size_t index, const 
 				   struct attn_error *err)
 {
 	assert(index >= w->current && index < w->spec_count);
+	if (tensor_writer_abandoned(w))
+		return ATTN_OK;
 	enum attn_status status = advance(w, index, err);
 	if (status != ATTN_OK)
 		return status;
@@ -142,11 +144,17 @@ enum attn_status tensor_writer_put(struct tensor_writer *w, size_t index, const 
 	return status;
 }
 
+bool tensor_writer_abandoned(const struct tensor_writer *w)
+{
+	return output_abandoned(&w->output);
+}
+
 enum attn_status tensor_writer_finish(struct tensor_writer *w, struct output *out, struct attn_error *err)
 {
 	*out = (struct output){0};
-	enum attn_status status = advance(w, w->spec_count, err);
-	if (status == ATTN_OK && w->format->finish)
+	bool abandoned = tensor_writer_abandoned(w);
+	enum attn_status status = abandoned ? ATTN_OK : advance(w, w->spec_count, err);
+	if (status == ATTN_OK && w->format->finish && !abandoned)
 		status = w->format->finish(w, err);
 	if (status == ATTN_OK)
 		status = writer_flush(w, err);

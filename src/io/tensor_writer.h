@@ -57,6 +57,10 @@ enum attn_status tensor_writer_open(struct tensor_writer **writer, const char *p
 enum attn_status tensor_writer_put(struct tensor_writer *writer, size_t index, const void *elements,
 				   size_t count, struct attn_error *err);
 
+/* Whether the output's reader has left: what is put then is dropped, and need not be
+ * the whole of a tensor. */
+bool tensor_writer_abandoned(const struct tensor_writer *writer);
+
 /* Finish and make the file appear.  Frees the writer, whatever it returns. */
 enum attn_status tensor_writer_commit(struct tensor_writer *writer, struct attn_error *err);
 

@@ -33,7 +33,7 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 enum attn_status context_sink_init(struct context_sink *s, const struct rows_info *info, size_t value_size,
 				   struct attn_error *err)
 {
-	*s = (struct context_sink){.sink = {consume, place, true},
+	*s = (struct context_sink){.sink = {.consume = consume, .place = place, .any_order = true},
 				   .queries = info->queries,
 				   .heads = info->heads,
 				   .value_size = value_size};

@@ -11,5 +11,5 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 
 void masked_sink_init(struct masked_sink *s)
 {
-	*s = (struct masked_sink){.sink = {consume, NULL, true}};
+	*s = (struct masked_sink){.sink = {.consume = consume, .any_order = true, .passive = true}};
 }

@@ -151,7 +151,8 @@ int main(int argc, char **argv)
 	    context_sink_init(&job.context, &job.problem.info, d, &err) != ATTN_OK)
 		die(err.message);
 	if (job.all_weights) {
-		job.weights = (struct weights_sink){{consume, place, true}, floats_alloc4(H, N, N, 1), N, N};
+		job.weights = (struct weights_sink){
+		    {.consume = consume, .place = place, .any_order = true}, floats_alloc4(H, N, N, 1), N, N};
 		if (!job.weights.weights)
 			die("out of memory");
 	}

@@ -98,6 +98,17 @@ broken attn inspect token '#1' long.json --top all
 broken attn inspect file x.json
 broken attn help run
 broken attn heatmap x.json -o -
+# Then computing ends, too: the last weight, which is wrong, is never read.
+awk 'BEGIN { printf "{\"weights\": ["; for (i = 0; i < 400; i++) { printf "%s[", i ? ", " : ""
+	for (j = 0; j < 400; j++) printf "%s%d", j ? ", " : "", i * j == 399 * 399 ? 7 : 0
+	printf "]" }; print "]}" }' > wrong.json
+for format in tsv json npy npz safetensors; do
+	broken attn run wrong.json --weights - --format $format
+done
+status 3 attn run wrong.json --weights w.tsv
+status 3 attn run wrong.json --weights - --format tsv
+(attn run wrong.json --weights - --rankings r.tsv --format tsv 2> err; echo $? > code) | head -c 20 > /dev/null
+is 'but not while a file is being written' "$(cat code)" 3
 mkdir head && {
 	attn run long.json -o head/out 2> err
 	echo $? > code

@@ -363,7 +363,9 @@ static void test_closed_pipe(void **state)
 	int saved = replace_stdout(ends[1]);
 	close(ends[1]);
 	enum attn_status opened = output_open(&out, "-", true, &err);
+	bool abandoned_before = output_abandoned(&out);
 	enum attn_status first = output_write(&out, block, sizeof block, &err);
+	bool abandoned_after = output_abandoned(&out);
 	enum attn_status second = output_write(&out, block, sizeof block, &err);
 	enum attn_status committed = output_commit(&out, &err);
 	restore_stdout(saved);
@@ -371,6 +373,8 @@ static void test_closed_pipe(void **state)
 	assert_int_equal(first, ATTN_OK);
 	assert_int_equal(second, ATTN_OK);
 	assert_int_equal(committed, ATTN_OK);
+	assert_false(abandoned_before);
+	assert_true(abandoned_after);
 }
 
 static void test_terminal(void **state)

@@ -75,7 +75,7 @@ static const unsigned char visible_values[] = {0, 1, 7};
 static const int64_t count_values[] = {-2, INT64_C(0x0102030405060708)};
 
 /* Texts and settings, as a bundle that nobody has to release. */
-static struct text label_texts[] = {{"tokens", NULL, {word_items, 3, 3}}};
+static struct text label_texts[] = {{.name = "tokens", .list = {word_items, 3, 3}}};
 static struct setting label_settings[] = {
     {"num_heads", "8", NULL, false},
     {"causal", "true", NULL, false},
@@ -244,6 +244,39 @@ static void test_npz_on_a_pipe(void **state)
 	found_length = (size_t)read(ends[0], found, sizeof found);
 	close(ends[0]);
 	check_pair_zip(true);
+}
+
+/* Nothing more needs to be put once the reader has left. */
+static void test_reader_that_leaves(void **state)
+{
+	(void)state;
+	static const enum format formats[] = {FORMAT_SAFETENSORS, FORMAT_NPY, FORMAT_NPZ, FORMAT_JSON,
+					      FORMAT_TSV};
+	static float many[1 << 17];
+	static const struct tensor_spec spec = {.name = "w",
+						.dtype = DTYPE_F32,
+						.rank = 2,
+						.axes = {{"row", 9, 0, NULL}, {"column", 1 << 17, 0, NULL}}};
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		struct tensor_writer *w;
+		struct attn_error err;
+		int ends[2];
+		assert_int_equal(pipe(ends), 0);
+		close(ends[0]);
+		fflush(stdout);
+		int saved = dup(STDOUT_FILENO);
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[1]);
+		enum attn_status opened = tensor_writer_open(&w, "-", formats[i], &spec, 1, NULL, &err);
+		dup2(saved, STDOUT_FILENO);
+		close(saved);
+		assert_int_equal(opened, ATTN_OK);
+		assert_false(tensor_writer_abandoned(w));
+		assert_int_equal(tensor_writer_put(w, 0, many, 1 << 17, &err), ATTN_OK);
+		assert_true(tensor_writer_abandoned(w));
+		assert_int_equal(tensor_writer_put(w, 0, many, 1, &err), ATTN_OK);
+		assert_int_equal(tensor_writer_commit(w, &err), ATTN_OK);
+	}
 }
 
 static void test_zip64_headers(void **state)
@@ -542,6 +575,7 @@ int main(void)
 	    TEST(test_npy),
 	    TEST(test_npz),
 	    TEST(test_npz_on_a_pipe),
+	    TEST(test_reader_that_leaves),
 	    TEST(test_zip64_headers),
 	    TEST(test_zip64_descriptor_and_end),
 	    TEST(test_json),
