@@ -73,7 +73,6 @@ static struct part describe(const struct inputs *in, const struct run_options *r
 	return (struct part){
 	    .number = r->shard,
 	    .count = r->shards,
-	    .run = bundle_fingerprint(&in->bundle),
 	    .layers = info->layers,
 	    .batch = info->batch,
 	    .heads = info->heads,
@@ -173,8 +172,10 @@ enum attn_status shard_write(const struct command *self, const struct inputs *in
 	struct shard s = {.in = in, .part = describe(in, r), .weights = want.weights};
 	struct buffer path = BUFFER_INIT;
 	s.context = want.context && s.part.value_size > 0;
-	s.sink = (struct row_sink){consume, place, !s.weights};
-	enum attn_status status = make_directories(r->directory, err);
+	s.sink = (struct row_sink){.consume = consume, .place = place, .any_order = !s.weights};
+	enum attn_status status = bundle_fingerprint(&in->bundle, &s.part.run, err);
+	if (status == ATTN_OK)
+		status = make_directories(r->directory, err);
 	buffer_printf(&path, "%s/part-%zu-of-%zu.safetensors", r->directory, r->shard, r->shards);
 	if (status == ATTN_OK)
 		status = path.failed ? attn_fail_memory(err) : write_part(&s, path.data, err);

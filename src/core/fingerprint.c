@@ -32,15 +32,18 @@ static uint64_t mix_string(uint64_t hash, const char *text)
 	return mix_bytes(hash, text, strlen(text));
 }
 
-uint64_t bundle_fingerprint(const struct bundle *b)
+enum attn_status bundle_fingerprint(const struct bundle *b, uint64_t *fingerprint, struct attn_error *err)
 {
 	uint64_t hash = 0;
 	for (const struct role *role = roles; role->name; role++) {
-		const struct tensor *t = bundle_tensor(b, role->name);
+		struct tensor *t = bundle_tensor(b, role->name);
 		const struct text *text = bundle_text(b, role->name);
 		const struct setting *setting = bundle_setting(b, role->name);
 		if (t || text || setting)
 			hash = mix_string(hash, role->name);
+		enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
+		if (status != ATTN_OK)
+			return status;
 		if (t) {
 			hash = mix(hash, (uint64_t)t->dtype);
 			hash = mix_bytes(hash, t->shape, (size_t)t->rank * sizeof *t->shape);
@@ -51,5 +54,6 @@ uint64_t bundle_fingerprint(const struct bundle *b)
 		if (setting)
 			hash = mix_string(hash, setting->value);
 	}
-	return hash;
+	*fingerprint = hash;
+	return ATTN_OK;
 }

@@ -8,6 +8,6 @@
 
 /* Of all that has a role: bytes, types, shapes, strings and settings, in whatever
  * order they came.  The same input in another format may have another one. */
-uint64_t bundle_fingerprint(const struct bundle *b);
+enum attn_status bundle_fingerprint(const struct bundle *b, uint64_t *fingerprint, struct attn_error *err);
 
 #endif

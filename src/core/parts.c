@@ -310,10 +310,14 @@ static enum attn_status parts_read(struct row_source *source, size_t worker, str
 static enum attn_status find_tensor(const struct bundle *b, const char *name, size_t rows, size_t cols,
 				    const struct tensor **out, struct attn_error *err)
 {
-	const struct tensor *t = *out = bundle_tensor(b, name);
+	struct tensor *t = bundle_tensor(b, name);
 	char found[200];
-	if (!t || (t->dtype == DTYPE_F32 && t->rank == 2 && t->shape[0] == rows && t->shape[1] == cols &&
-		   (uintptr_t)t->data % _Alignof(float) == 0))
+	*out = t;
+	enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
+	if (status != ATTN_OK || !t)
+		return status;
+	if (t->dtype == DTYPE_F32 && t->rank == 2 && t->shape[0] == rows && t->shape[1] == cols &&
+	    (uintptr_t)t->data % _Alignof(float) == 0)
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT,
 			 "'%s': '%s' is %s of %s, expected %zu x %zu of float32, aligned", part_name(b), name,

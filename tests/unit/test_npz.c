@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "core/fingerprint.h"
 #include "io/formats.h"
 #include "io/zip_internal.h"
 #include "reader_test.h"
@@ -204,6 +205,27 @@ static void test_inflated_when_wanted(void **state)
 	free(bytes.data);
 }
 
+/* What is not inflated yet counts, too. */
+static void test_fingerprint(void **state)
+{
+	(void)state;
+	static const char *const names[] = {CORPUS "stored.npz", CORPUS "deflated.npz", CORPUS "bad-crc.npz"};
+	uint64_t fingerprints[2] = {0};
+	for (int i = 0; i < 3; i++) {
+		struct bytes bytes = bytes_of_file(names[i]);
+		struct bundle b;
+		uint64_t found;
+		bundle_init(&b);
+		assert_int_equal(npz_parse(bytes.data, bytes.length, "x.npz", &b, NULL), ATTN_OK);
+		assert_int_equal(bundle_fingerprint(&b, &found, NULL), i < 2 ? ATTN_OK : ATTN_BAD_INPUT);
+		if (i < 2)
+			fingerprints[i] = found;
+		bundle_release(&b);
+		free(bytes.data);
+	}
+	assert_true(fingerprints[0] == fingerprints[1]);
+}
+
 static void test_damage(void **state)
 {
 	(void)state;
@@ -219,10 +241,15 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_two_arrays), cmocka_unit_test(test_forms),
-	    cmocka_unit_test(test_tokens),     cmocka_unit_test(test_empty_and_dense),
-	    cmocka_unit_test(test_bad),        cmocka_unit_test(test_damage),
-	    cmocka_unit_test(test_extract),    cmocka_unit_test(test_inflated_when_wanted),
+	    cmocka_unit_test(test_two_arrays),
+	    cmocka_unit_test(test_forms),
+	    cmocka_unit_test(test_tokens),
+	    cmocka_unit_test(test_empty_and_dense),
+	    cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_damage),
+	    cmocka_unit_test(test_fingerprint),
+	    cmocka_unit_test(test_extract),
+	    cmocka_unit_test(test_inflated_when_wanted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
