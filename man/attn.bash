@@ -117,7 +117,7 @@ _attn()
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
-			--format --top --shard --threads --help $forms $picture $settings"
+			--format --top --shard --dry-run --threads --help $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads

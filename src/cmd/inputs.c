@@ -86,6 +86,12 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 	if (status != ATTN_OK)
 		return status;
 	report_notes(self, &in->problem.notes);
+	if (in->dry) {
+		in->checked =
+		    (struct row_source){.info = &in->problem.info, .visibility = &in->problem.visibility};
+		in->source = &in->checked;
+		return ATTN_OK;
+	}
 	status = engine_new(&in->engine, &in->problem, want, err);
 	if (status == ATTN_OK)
 		in->source = engine_rows(in->engine);
@@ -162,7 +168,7 @@ void inputs_release(struct inputs *in)
 {
 	string_list_release(&in->shown_queries);
 	string_list_release(&in->shown_keys);
-	if (in->source)
+	if (in->source && in->source->free)
 		in->source->free(in->source);
 	problem_release(&in->problem);
 	for (size_t i = 0; i < in->part_count; i++)

@@ -13,8 +13,10 @@
 
 struct inputs {
 	struct bundle bundle;      /* all operands; settings of the command line go in first */
+	bool dry;                  /* set before opening: only check; `source` then has no rows to read */
 	bool stored;               /* a stored result, else a problem for the engine */
 	struct problem problem;    /* unless stored */
+	struct row_source checked; /* the source where `dry` */
 	struct engine *engine;     /* unless stored; freed through `source` */
 	struct row_source *source; /* the rows */
 	struct bundle *parts;      /* the parts of a run instead, owned: then the bundle has settings only */

@@ -147,11 +147,11 @@ static enum attn_status add_settings(struct bundle *labels, const struct inputs 
 	}
 	if (status == ATTN_OK)
 		status = add_number(labels, "num_heads", info->heads, err);
-	if (status == ATTN_OK && in->engine)
+	if (status == ATTN_OK && !in->stored && !in->parts)
 		status = add_number(labels, "num_kv_heads", in->problem.kv_heads, err);
-	if (status == ATTN_OK && in->engine && keys->past)
+	if (status == ATTN_OK && !in->stored && !in->parts && keys->past)
 		status = add_number(labels, "past_keys", keys->past, err);
-	if (status == ATTN_OK && in->engine && (keys->bias || keys->zero))
+	if (status == ATTN_OK && !in->stored && !in->parts && (keys->bias || keys->zero))
 		status = bundle_override(labels, "appended_keys",
 					 keys->bias && keys->zero ? "bias,zero"
 					 : keys->bias             ? "bias"
@@ -196,12 +196,14 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 	return ATTN_OK;
 }
 
-enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
-			     enum format format, struct result_parts parts, struct attn_error *err)
+/* All but the writer. */
+static enum attn_status describe(struct result_file *file, const struct inputs *in, const char *path,
+				 enum format *chosen, struct result_parts parts, struct attn_error *err)
 {
 	*file = (struct result_file){
 	    .sink = {.consume = consume, .done = done}, .path = path, .parts = parts, .in = in};
-	enum attn_status status = choose_format(path, &format, err);
+	enum attn_status status = choose_format(path, chosen, err);
+	enum format format = *chosen;
 	if (status != ATTN_OK)
 		return status;
 	if (parts.weights)
@@ -214,7 +216,25 @@ enum attn_status result_open(struct result_file *file, const struct inputs *in, 
 		add_columns_spec(file, "output", in->problem.output_size);
 	if (parts.weights && (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
 		visibility_specs(in->source->visibility, file->specs, &file->spec_count);
-	status = result_labels(&file->labels, in, err);
+	return result_labels(&file->labels, in, err);
+}
+
+enum attn_status result_size(const struct inputs *in, const char *path, enum format format,
+			     struct result_parts parts, uint64_t *size, bool *exact, struct attn_error *err)
+{
+	struct result_file file;
+	enum attn_status status = describe(&file, in, path, &format, parts, err);
+	if (status == ATTN_OK)
+		status =
+		    tensor_writer_size(format, file.specs, file.spec_count, &file.labels, size, exact, err);
+	result_abort(&file);
+	return status;
+}
+
+enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
+			     enum format format, struct result_parts parts, struct attn_error *err)
+{
+	enum attn_status status = describe(file, in, path, &format, parts, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_open(&file->writer, path, format, file->specs, file->spec_count,
 					    &file->labels, err);

@@ -31,6 +31,10 @@ struct result_file {
 enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
 			     enum format format, struct result_parts parts, struct attn_error *err);
 
+/* The bytes of such a file, without making it: *exact, or about. */
+enum attn_status result_size(const struct inputs *in, const char *path, enum format format,
+			     struct result_parts parts, uint64_t *size, bool *exact, struct attn_error *err);
+
 /* After streaming: put context and output (NULL where the file has none) and
  * make the file appear. */
 enum attn_status result_commit(struct result_file *file, const float *context, const float *output,

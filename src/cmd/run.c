@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cost.h"
 #include "cmd/results.h"
 #include "cmd/run_options.h"
 #include "cmd/shard.h"
@@ -22,6 +23,7 @@ struct job {
 	const struct command *self;
 	struct run_options options;
 	struct inputs in;
+	struct cost cost;     /* of a dry run */
 	struct selection all; /* nothing chosen: all rows */
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
@@ -46,8 +48,14 @@ static bool weights_are_small(const struct rows_info *info)
 static enum attn_status open_file(struct job *job, const char *path, struct result_parts parts,
 				  struct attn_error *err)
 {
-	struct result_file *file = &job->files[job->file_count++];
 	enum format format = strcmp(path, "-") == 0 ? job->options.format : FORMAT_UNKNOWN;
+	if (job->options.dry_run) {
+		uint64_t size;
+		bool exact;
+		enum attn_status sized = result_size(&job->in, path, format, parts, &size, &exact, err);
+		return sized == ATTN_OK ? cost_add_file(&job->cost, path, size, exact, err) : sized;
+	}
+	struct result_file *file = &job->files[job->file_count++];
 	enum attn_status status = result_open(file, &job->in, path, format, parts, err);
 	if (status == ATTN_OK && (parts.weights || parts.scores))
 		job->sinks[job->sink_count++] = &file->sink;
@@ -75,7 +83,8 @@ static enum attn_status open_files(struct job *job, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	if (job->options.everything) {
-		status = make_directories(job->options.directory, err);
+		if (!job->options.dry_run)
+			status = make_directories(job->options.directory, err);
 		return status == ATTN_OK ? open_result(job, err) : status;
 	}
 	const struct {
@@ -90,7 +99,7 @@ static enum attn_status open_files(struct job *job, struct attn_error *err)
 	for (size_t i = 0; i < MAX_FILES && status == ATTN_OK; i++)
 		if (single[i].path)
 			status = open_file(job, single[i].path, single[i].parts, err);
-	if (job->options.heatmaps && status == ATTN_OK)
+	if (job->options.heatmaps && status == ATTN_OK && !job->options.dry_run)
 		status = make_directories(job->options.heatmaps, err);
 	return status;
 }
@@ -226,10 +235,17 @@ static struct engine_want wanted(const struct job *job)
 static enum attn_status compute(struct job *job, int argc, char **argv, struct attn_error *err)
 {
 	struct engine_want want = wanted(job);
+	job->in.dry = job->options.dry_run;
 	enum attn_status status = (job->options.merge ? inputs_open_parts : inputs_open)(
 	    &job->in, job->self, argc, argv, want, err);
 	if (status == ATTN_OK)
 		status = check_possible(job, err);
+	if (status == ATTN_OK && job->options.dry_run) {
+		status = open_files(job, err);
+		return status == ATTN_OK
+			   ? cost_print(&job->cost, job->self, &job->in, &job->options, want, err)
+			   : status;
+	}
 	if (status == ATTN_OK && job->options.shard)
 		return shard_write(job->self, &job->in, &job->options, want, err);
 	if (status == ATTN_OK)
@@ -244,6 +260,7 @@ static void release(struct job *job)
 	for (size_t i = 0; i < job->file_count; i++)
 		result_abort(&job->files[i]);
 	free(job->projected);
+	cost_release(&job->cost);
 	buffer_release(&job->result_path);
 	buffer_release(&job->rankings_path);
 	context_sink_release(&job->contexts);

@@ -41,6 +41,7 @@ const char run_usage[] =
     "  -o, --directory DIR     where to write [attn-out]\n"
     "      --shard I/N         only part I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
+    "      --dry-run           compute and write nothing: print what it would cost\n"
     "\n" OUTPUTS_USAGE(
 	SCORES_USAGE) "\n" SETTING_USAGE "\n"
 		      "      --threads N         threads [the processors that this process may use]\n"
@@ -71,6 +72,7 @@ enum {
 	OPTION_STAGE,
 	OPTION_FORMAT,
 	OPTION_SHARD,
+	OPTION_DRY_RUN,
 };
 
 #define OUTPUT_OPTIONS                                                                                       \
@@ -93,6 +95,7 @@ static const struct option run_table[] = {
     {"scores", required_argument, NULL, OPTION_SCORES},
     {"scores-stage", required_argument, NULL, OPTION_STAGE},
     {"shard", required_argument, NULL, OPTION_SHARD},
+    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
@@ -168,6 +171,9 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 		return parse_stage(r, o, err);
 	case OPTION_FORMAT:
 		return parse_format(r, o, err);
+	case OPTION_DRY_RUN:
+		r->dry_run = true;
+		return ATTN_OK;
 	case OPTION_SHARD:
 		return parse_shard(r, o, err);
 	case OPTION_TOP:
@@ -201,7 +207,7 @@ static enum attn_status check_needed(const struct run_options *r, struct attn_er
 	if (*r->top_option && !r->rankings)
 		return attn_fail(err, ATTN_USAGE, "'%s' is for a ranking, expected --rankings FILE beside it",
 				 r->top_option);
-	if (*r->table_option && !is_standard(r->rankings))
+	if (*r->table_option && !is_standard(r->rankings) && !r->dry_run)
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "'%s' is for a ranking on standard output, expected '--rankings -' beside it",
@@ -283,6 +289,10 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		status = check_distinct(outputs, names, OUTPUTS, err);
 	if (status != ATTN_OK)
 		return status;
+	if (r->shard && r->dry_run)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--dry-run' and '--shard' do not go together: ask for the cost of the whole run");
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' do not go together: parts hold no scores");

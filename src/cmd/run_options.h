@@ -11,6 +11,7 @@ struct run_options {
 	bool help, merge;      /* merge: of attn merge, which has other options */
 	bool everything;       /* no single output is asked for */
 	const char *directory; /* where everything goes, or a part */
+	bool dry_run;          /* say what it would cost, and write nothing */
 	size_t shard, shards;  /* make part `shard` of `shards`; 0: no part */
 	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
 	enum score_stage stage;            /* SCORES_NONE without scores */

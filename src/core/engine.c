@@ -233,6 +233,75 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 	return status;
 }
 
+/* --- cost --------------------------------------------------------------------- */
+
+/* Bytes of Q, K or V in memory of the engine's own: see prepare. */
+static size_t projected_bytes(const struct problem *p, const struct heads_view *ready, size_t heads,
+			      size_t tokens, size_t size, bool alone)
+{
+	if (!p->projected && alone && ready->token_stride == size)
+		return 0;
+	return p->batch * heads * tokens * size * sizeof(float);
+}
+
+/* What tile_allocate and reference_allocate ask for. */
+static size_t workspace_bytes(const struct problem *p, struct engine_want want)
+{
+	size_t keys = p->info.keys, rows = size_min(p->queries, ROWS_BLOCK), steps = engine_steps(keys);
+	size_t tiles = (rows + TILE - 1) / TILE, numbers = 0, bytes = 0;
+	bool reference = !kernels_best() || want.stage != SCORES_NONE;
+	if (want.weights || reference || !visibility_is_prefix(&p->visibility))
+		bytes += rows * keys;
+	if (want.weights || reference)
+		numbers += rows * keys;
+	if (want.context)
+		numbers += rows * p->value_size;
+	if (reference)
+		return bytes + sizeof(double) * (keys + p->value_size) +
+		       sizeof(float) * (numbers + (want.stage != SCORES_NONE ? rows * keys : 0));
+	numbers += tiles * p->head_size * TILE;
+	numbers += want.weights ? tiles * steps * (KEY_BLOCK + 1) * TILE : KEY_BLOCK * TILE;
+	if (want.context)
+		numbers += tiles * p->value_size * TILE;
+	return bytes + sizeof(float) * numbers;
+}
+
+/* Pairs of a query and a key that it may see, as far as causal and lengths go. */
+static double count_pairs(const struct problem *p)
+{
+	double pairs = 0;
+	for (size_t b = 0; b < p->batch; b++)
+		for (size_t query = 0; query < p->queries; query++)
+			pairs += (double)(visibility_count(&p->visibility, b, query) +
+					  p->visibility.appended_keys);
+	return pairs;
+}
+
+struct engine_cost engine_cost(const struct problem *p, struct engine_want want)
+{
+	bool alone = p->keys.past == 0 && !p->keys.bias && !p->keys.zero;
+	size_t keys = p->info.keys;
+	struct engine_cost cost = {0};
+	want.context &= p->has_values;
+	double rows = (double)p->batch * (double)p->queries, sources = (double)p->batch * (double)p->keys.own;
+	if (p->projected) {
+		cost.projections = rows * (double)p->wq.rows * (double)p->wq.cols +
+				   sources * (double)p->wk.rows * (double)p->wk.cols;
+		if (want.context)
+			cost.projections += sources * (double)p->wv.rows * (double)p->wv.cols;
+	}
+	cost.attention =
+	    (double)p->heads * count_pairs(p) * (double)(p->head_size + (want.context ? p->value_size : 0));
+	if (want.context)
+		cost.output = rows * (double)p->wo.rows * (double)p->wo.cols;
+	cost.projected = projected_bytes(p, &p->q, p->heads, p->queries, p->head_size, true) +
+			 projected_bytes(p, &p->k, p->kv_heads, keys, p->head_size, alone);
+	if (want.context)
+		cost.projected += projected_bytes(p, &p->v, p->kv_heads, keys, p->value_size, alone);
+	cost.workspace = workspace_bytes(p, want);
+	return cost;
+}
+
 enum attn_status engine_new(struct engine **out, const struct problem *p, struct engine_want want,
 			    struct attn_error *err)
 {

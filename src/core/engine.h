@@ -32,6 +32,15 @@ struct engine_want {
 	enum score_stage stage;
 };
 
+/* What computing takes, without computing. */
+struct engine_cost {
+	double projections, attention, output; /* multiply-adds */
+	size_t projected;                      /* bytes of Q, K and V that are not used where they are */
+	size_t workspace;                      /* bytes of one thread */
+};
+
+struct engine_cost engine_cost(const struct problem *p, struct engine_want want);
+
 struct engine;
 
 /* Project Q, K and V and make the source ready.  The problem must outlive it.

@@ -129,6 +129,56 @@ enum attn_status tensor_writer_open(struct tensor_writer **writer, const char *p
 	return status;
 }
 
+/* About what a number takes as text, and what its line does in a table. */
+enum {
+	NUMBER_TEXT = 12,
+	COLUMN_TEXT = 4,
+};
+
+static uint64_t about_text(const struct tensor_writer *w, enum format format)
+{
+	uint64_t size = 0;
+	for (size_t i = 0; i < w->spec_count; i++)
+		size += (uint64_t)w->counts[i] *
+			(NUMBER_TEXT + (format == FORMAT_TSV ? COLUMN_TEXT * (uint64_t)w->specs[i].rank : 0));
+	return size;
+}
+
+/* The bytes of the file around the elements, into w->text. */
+static enum attn_status add_frame(struct tensor_writer *w, enum format format, struct attn_error *err)
+{
+	if (format == FORMAT_SAFETENSORS)
+		return w->format->begin(w, err);
+	if (format == FORMAT_NPY)
+		npy_header(&w->text, &w->specs[0]);
+	for (size_t i = 0; i < w->spec_count && format == FORMAT_NPZ; i++)
+		npz_frame(&w->text, &w->specs[i], w->counts[i]);
+	if (format == FORMAT_NPZ)
+		npz_end(&w->text, w->spec_count, 0, 0);
+	return ATTN_OK;
+}
+
+enum attn_status tensor_writer_size(enum format format, const struct tensor_spec *specs, size_t spec_count,
+				    const struct bundle *labels, uint64_t *size, bool *exact,
+				    struct attn_error *err)
+{
+	struct tensor_writer w = {
+	    .format = find_format(format), .specs = specs, .spec_count = spec_count, .labels = labels};
+	w.counts = array_alloc(spec_count, sizeof *w.counts);
+	enum attn_status status = w.counts ? count_elements(&w, err) : attn_fail_memory(err);
+	*exact = format == FORMAT_SAFETENSORS || format == FORMAT_NPY || format == FORMAT_NPZ;
+	if (status == ATTN_OK && *exact)
+		status = add_frame(&w, format, err);
+	if (status == ATTN_OK && w.text.failed)
+		status = attn_fail_memory(err);
+	*size = *exact ? w.text.length : status == ATTN_OK ? about_text(&w, format) : 0;
+	for (size_t i = 0; i < spec_count && *exact && status == ATTN_OK; i++)
+		*size += (uint64_t)w.counts[i] * dtype_size(specs[i].dtype);
+	buffer_release(&w.text);
+	free(w.counts);
+	return status;
+}
+
 enum attn_status tensor_writer_put(struct tensor_writer *w, size_t index, const void *elements, size_t count,
 				   struct attn_error *err)
 {

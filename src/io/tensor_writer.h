@@ -17,7 +17,9 @@
 #ifndef ATTN_IO_TENSOR_WRITER_H
 #define ATTN_IO_TENSOR_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/bundle.h"
 #include "core/tensor.h"
@@ -51,6 +53,12 @@ struct tensor_writer;
 enum attn_status tensor_writer_open(struct tensor_writer **writer, const char *path, enum format format,
 				    const struct tensor_spec *specs, size_t spec_count,
 				    const struct bundle *labels, struct attn_error *err);
+
+/* How many bytes such a file has: *exact where that depends on the shapes alone, as
+ * in the binary formats. */
+enum attn_status tensor_writer_size(enum format format, const struct tensor_spec *specs, size_t spec_count,
+				    const struct bundle *labels, uint64_t *size, bool *exact,
+				    struct attn_error *err);
 
 /* Append `count` elements of tensor `index` (elements have the spec's dtype,
  * native byte order).  Tensors in order, each wholly before the next. */

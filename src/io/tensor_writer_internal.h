@@ -84,6 +84,9 @@ void npz_local_header(struct buffer *buf, const struct npz_member *member);
 void npz_descriptor(struct buffer *buf, const struct npz_member *member);
 void npz_central_header(struct buffer *buf, const struct npz_member *member);
 
+/* All of a file that holds a tensor of `count` elements but these: for its size. */
+void npz_frame(struct buffer *buf, const struct tensor_spec *spec, size_t count);
+
 /* What ends a zip whose central directory of `count` members has `size` bytes
  * and starts at `offset`. */
 void npz_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset);

@@ -133,6 +133,18 @@ void npz_end(struct buffer *buf, uint64_t count, uint64_t size, uint64_t offset)
 	buffer_add_le(buf, 0, 2);
 }
 
+void npz_frame(struct buffer *buf, const struct tensor_spec *spec, size_t count)
+{
+	size_t before = buf->length;
+	npy_header(buf, spec);
+	struct npz_member member = {
+	    .name = spec->name,
+	    .size = buf->length - before + (uint64_t)count * dtype_size(spec->dtype),
+	};
+	npz_local_header(buf, &member);
+	npz_central_header(buf, &member);
+}
+
 static enum attn_status begin(struct tensor_writer *w, struct attn_error *err)
 {
 	w->state = array_alloc(w->spec_count, sizeof(struct npz_member));
