@@ -87,7 +87,7 @@ static enum attn_status fail_no_command(struct attn_error *err)
 {
 	char list[200];
 	size_t used = 0;
-	for (size_t i = 0; commands[i] && used < sizeof list; i++)
+	for (size_t i = 0; commands[i] && commands[i] != &command_help && used < sizeof list; i++)
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
 					 commands[i]->name);
 	return attn_fail(err, ATTN_USAGE, "no command: give one of %s (see 'attn --help')", list);

@@ -237,7 +237,9 @@ hint 4 "'results' is a directory, did you mean 'results/attention.safetensors'" 
 printf '[[true, true, true, true, true]]' > wide.json
 hint 3 'with heads, 2, or batch items and heads, 1 x 2, in front' run x.json mask=wide.json
 status 2 attn
-says 'give one of run, heatmap, inspect'
+for command in $(attn help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v help); do
+	ok "'attn' names $command" grep -qE "[ ,]$command[ ,]" err
+done
 printf '{"q": [[[[1]]], [[[2]]]], "k": [[[[1]]], [[[2]]]]}' > batch.json
 status 0 attn heatmap batch.json -o batch.png
 says 'note: drawing the first of 2 batch items: choose with --batch'
