@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "cmd/figures.h"
+#include "cmd/progress.h"
 
 static const char usage[] =
     "usage: attn heatmap [options] INPUT...\n"
@@ -96,7 +97,7 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 	struct row_sink *sinks[] = {&job->grids.sink};
 	status = figures_init(&job->figures, self, &job->in, &job->figure, err);
 	if (status == ATTN_OK)
-		status = rows_stream(job->in.source, &rows, sinks, 1, err);
+		status = progress_stream(self, job->in.source, &rows, sinks, 1, err);
 	if (status == ATTN_OK)
 		status = figures_draw(&job->figures, job->grids.grids, job->grids.grid_count, job->path, err);
 	return status == ATTN_OK ? figures_commit(&job->figures, err) : status;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/progress.h"
 #include "cmd/ranking_output.h"
 #include "core/settings.h"
 #include "core/token.h"
@@ -143,7 +144,7 @@ static enum attn_status find_places(struct job *job, struct attn_error *err)
 	return found ? ATTN_OK : fail_absent(job, err);
 }
 
-static enum attn_status rank(struct job *job, struct attn_error *err)
+static enum attn_status rank(struct job *job, const struct command *self, struct attn_error *err)
 {
 	const struct rows_info *info = job->in.info;
 	struct ranking_options options = {.top = job->top, .to = job->to, .subjects = job->places};
@@ -155,7 +156,7 @@ static enum attn_status rank(struct job *job, struct attn_error *err)
 	if (!job->to)
 		rows.queries = job->places; /* the other rows need not be computed */
 	struct row_sink *sinks[] = {&job->ranking.sink};
-	return rows_stream(job->in.source, &rows, sinks, 1, err);
+	return progress_stream(self, job->in.source, &rows, sinks, 1, err);
 }
 
 static enum attn_status print(struct job *job, const struct command *self, struct attn_error *err)
@@ -195,7 +196,7 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 	if (status == ATTN_OK)
 		status = find_places(job, err);
 	if (status == ATTN_OK)
-		status = rank(job, err);
+		status = rank(job, self, err);
 	return status == ATTN_OK ? print(job, self, err) : status;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "io/output.h"
 #include "util/buffer.h"
 
@@ -25,6 +26,7 @@ void report_note(const struct command *self, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
+	progress_erase();
 	fprintf(stderr, "%s: note: ", self->title);
 	print_line(text);
 }
@@ -37,6 +39,7 @@ void report_notes(const struct command *self, const struct string_list *notes)
 
 void report_error(const struct command *self, const struct attn_error *err)
 {
+	progress_erase();
 	fflush(stdout);
 	fprintf(stderr, "%s: ", self->title);
 	print_line(err->message);
@@ -56,6 +59,7 @@ void report_written(const struct command *self, const char *path)
 	struct buffer text = BUFFER_INIT;
 	if (strcmp(path, "-") == 0)
 		return;
+	progress_erase();
 	buffer_printf(&text, "%s: wrote '%s'", self->title, path);
 	print_line(text.failed ? "out of memory" : text.data);
 	buffer_release(&text);

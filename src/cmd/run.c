@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/cost.h"
+#include "cmd/progress.h"
 #include "cmd/results.h"
 #include "cmd/run_options.h"
 #include "cmd/shard.h"
@@ -251,7 +252,7 @@ static enum attn_status compute(struct job *job, int argc, char **argv, struct a
 	if (status == ATTN_OK)
 		status = open_sinks(job, err);
 	if (status == ATTN_OK)
-		status = rows_stream(job->in.source, NULL, job->sinks, job->sink_count, err);
+		status = progress_stream(job->self, job->in.source, NULL, job->sinks, job->sink_count, err);
 	return status == ATTN_OK ? finish(job, err) : status;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/progress.h"
 #include "cmd/results.h"
 #include "core/fingerprint.h"
 #include "core/parts.h"
@@ -14,6 +15,7 @@
  * contexts wait for them. */
 struct shard {
 	struct row_sink sink;
+	const struct command *self;
 	const struct inputs *in;
 	struct part part;
 	bool weights, context;
@@ -156,7 +158,7 @@ static enum attn_status write_part(struct shard *s, const char *path, struct att
 	if (status == ATTN_OK)
 		status = open_part(s, path, err);
 	if (status == ATTN_OK && s->rows > 0)
-		status = rows_stream(s->in->source, &s->blocks, sinks, 1, err);
+		status = progress_stream(s->self, s->in->source, &s->blocks, sinks, 1, err);
 	if (status == ATTN_OK)
 		status = put_rest(s, err);
 	if (status == ATTN_OK) {
@@ -169,7 +171,7 @@ static enum attn_status write_part(struct shard *s, const char *path, struct att
 enum attn_status shard_write(const struct command *self, const struct inputs *in, const struct run_options *r,
 			     struct engine_want want, struct attn_error *err)
 {
-	struct shard s = {.in = in, .part = describe(in, r), .weights = want.weights};
+	struct shard s = {.self = self, .in = in, .part = describe(in, r), .weights = want.weights};
 	struct buffer path = BUFFER_INIT;
 	s.context = want.context && s.part.value_size > 0;
 	s.sink = (struct row_sink){.consume = consume, .place = place, .any_order = !s.weights};

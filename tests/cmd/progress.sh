@@ -1,0 +1,58 @@
+#!/bin/bash
+# How far a long run is: on a terminal only, after two seconds, and erased.  A run
+# that is killed meanwhile leaves nothing.
+. "$(dirname "$0")/lib.sh"
+
+# Some seconds of work for the reference and one thread.
+awk 'BEGIN { printf "{\"q\": [["; for (i = 0; i < 16000; i++) printf "%s[%d]", i ? "," : "", i % 7
+	printf "]], \"k\": [["; for (i = 0; i < 16000; i++) printf "%s[%d]", i ? "," : "", i % 5
+	printf "]], \"v\": [["; for (i = 0; i < 16000; i++) printf "%s[%d]", i ? "," : "", i % 3
+	print "]]}" }' > long.json
+export ATTN_KERNEL=scalar
+
+seconds=$SECONDS
+attn run long.json --context c.npy --threads 1 2> err
+seconds=$((SECONDS - seconds))
+is 'nothing is shown in a file' "$(tr '\r' '\n' < err)" "attn run: wrote 'c.npy'"
+
+# On a terminal, standard error being one.
+if ! script -qec true /dev/null < /dev/null > /dev/null 2>&1; then
+	skip 'terminals: script(1) does not work here'
+elif [ "$seconds" -lt 4 ]; then
+	skip "progress: a run takes only $seconds s here"
+else
+	for color in '' 1; do
+		NO_COLOR=$color script -qec "'$ATTN' run long.json --context c.npy --threads 1" /dev/null \
+			< /dev/null > found
+		tr '\r' '\n' < found > lines
+		ok 'progress is shown' grep -qE '^attn run: [0-9]+ %, about [0-9]+ s left *$' lines
+		ok 'and rewritten in place, ten times a second at most' \
+			test "$(grep -c '% *, about' lines)" -le $(((seconds + 5) * 20))
+		is 'and erased' "$(tr '\r' '\n' < found | grep -v '^ *$' | tail -n 1)" "attn run: wrote 'c.npy'"
+		is 'on one line' "$(tr -cd '\n' < found | wc -l)" 1
+		ok 'without colours' test -z "$(tr -cd '\033' < found)"
+	done
+	script -qec "'$ATTN' inspect file long.json 2>&1" /dev/null < /dev/null > found
+	is 'what is quick shows nothing' "$(grep -c left found)" 0
+fi
+
+# Killed while it computes, with outputs of every kind open.
+for signal in INT TERM; do
+	mkdir $signal
+	(trap - INT; exec "$ATTN" run long.json -o $signal/all --threads 2) > out 2> err &
+	all=$!
+	(trap - INT; exec "$ATTN" run long.json --shard 1/2 -o $signal/parts --threads 1) > out2 2> err2 &
+	part=$!
+	for i in {1..500}; do
+		[ "$(find $signal -name '.*' -type f | wc -l)" -lt 2 ] || break
+		sleep 0.01
+	done
+	is "$signal: temporary files are made" "$(find $signal -name '.*' -type f | wc -l)" 2
+	kill -s $signal $all $part
+	wait $all
+	is "$signal: a run dies of it" $? $((128 + $(kill -l $signal)))
+	wait $part
+	is "$signal: a shard, too" $? $((128 + $(kill -l $signal)))
+	is "$signal: no file is left" "$(find $signal -type f)" ''
+done
+finish
