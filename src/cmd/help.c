@@ -47,9 +47,11 @@ const struct command *command_find(const struct command *const *table, const cha
 				   struct attn_error *err)
 {
 	const char *best = NULL;
-	size_t nearest = strlen(name) / 2 + 1;
+	size_t nearest = strlen(name) / 2 + 2;
 	for (; *table; table++) {
-		size_t distance = edit_distance(name, (*table)->name);
+		/* The start of a name is nearer than any misspelling. */
+		bool start = name[0] && strncmp(name, (*table)->name, strlen(name)) == 0;
+		size_t distance = start ? 0 : edit_distance(name, (*table)->name);
 		if (strcmp(name, (*table)->name) == 0)
 			return *table;
 		if (distance < nearest) {

@@ -186,13 +186,17 @@ enum attn_status result_labels(struct bundle *labels, const struct inputs *in, s
 
 static enum attn_status choose_format(const char *path, enum format *format, struct attn_error *err)
 {
-	if (*format != FORMAT_UNKNOWN)
-		return ATTN_OK;
-	*format = strcmp(path, "-") == 0 ? FORMAT_NPY : format_of_name(path);
+	enum format ending = format_of_name(path);
+	if (ending != FORMAT_UNKNOWN)
+		*format = ending;
+	else if (*format == FORMAT_UNKNOWN && strcmp(path, "-") == 0)
+		*format = FORMAT_NPY;
 	if (*format == FORMAT_UNKNOWN || *format == FORMAT_JSONL)
-		return attn_fail(err, ATTN_USAGE,
-				 "'%s' has no known ending, expected .safetensors, .npy, .npz, .json or .tsv",
-				 path);
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'%s' has no known ending, expected .safetensors, .npy, .npz, .json or .tsv, or "
+		    "--format",
+		    path);
 	return ATTN_OK;
 }
 

@@ -49,7 +49,7 @@ static bool weights_are_small(const struct rows_info *info)
 static enum attn_status open_file(struct job *job, const char *path, struct result_parts parts,
 				  struct attn_error *err)
 {
-	enum format format = strcmp(path, "-") == 0 ? job->options.format : FORMAT_UNKNOWN;
+	enum format format = job->options.format; /* where the ending says nothing */
 	if (job->options.dry_run) {
 		uint64_t size;
 		bool exact;

@@ -16,7 +16,7 @@
 	"      --rankings FILE     which keys each query attends to: .tsv .json .jsonl\n"                    \
 	"      --heatmaps DIR      a PNG for each head and for all\n"                                        \
 	"\n"                                                                                                 \
-	"      --format FORMAT     of a tensor on standard output: safetensors npy npz json tsv [npy]\n"     \
+	"      --format FORMAT     where no ending says it: safetensors npy npz json tsv [npy]\n"            \
 	"      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"             \
 	"      --text, --tsv, --json, --jsonl\n"                                                             \
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
@@ -241,10 +241,15 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 		return attn_fail(err, ATTN_USAGE,
 				 "%zu outputs are '-', expected one: standard output holds one file",
 				 standard);
-	if (r->format != FORMAT_UNKNOWN && (standard == 0 || is_standard(r->rankings)))
-		return attn_fail(err, ATTN_USAGE,
-				 "'--format' is for a tensor on standard output: a file's ending picks its "
-				 "format");
+	const char *const tensors[] = {r->context, r->output, r->weights, r->scores};
+	bool needed = false; /* by a tensor whose name has no known ending */
+	for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+		needed |= tensors[i] && format_of_name(tensors[i]) == FORMAT_UNKNOWN;
+	if (r->format != FORMAT_UNKNOWN && !needed)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--format' is for a tensor on standard output, or in a file whose ending names "
+		    "none");
 	return ATTN_OK;
 }
 

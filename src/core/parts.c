@@ -380,10 +380,10 @@ static enum attn_status bind_labels(struct parts *s, const struct bundle *b, con
 				    struct key_counts *keys, struct string_list *notes,
 				    struct attn_error *err)
 {
-	const char *axes = setting_text(b, "axes");
-	s->info.has_layers = strncmp(axes, "layer", 5) == 0;
-	s->info.has_batch = strcmp(axes, "batch") == 0 || strcmp(axes, "layer,batch") == 0;
-	enum attn_status status = stored_keys(&s->info, b, keys, err);
+	bool given;
+	enum attn_status status = setting_axes(b, &s->info.has_layers, &s->info.has_batch, &given, err);
+	if (status == ATTN_OK)
+		status = stored_keys(&s->info, b, keys, err);
 	/* Only what has labels of its own has other keys than queries. */
 	if (status == ATTN_OK && keys->own != part->queries && !bundle_text(b, "source_tokens"))
 		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' has no 'source_tokens', expected %zu strings",

@@ -160,6 +160,7 @@ static enum attn_status bind_scores(struct problem *p, const struct bundle *b, s
 
 static enum attn_status bind_rows(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	bool layer, batch, given; /* axes mean nothing here, but must be right */
 	struct rows_info *info = &p->info;
 	info->batch = p->batch;
 	info->has_batch = p->has_batch;
@@ -167,7 +168,9 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	info->heads = p->heads;
 	info->queries = p->queries;
 	info->keys = key_total(&p->keys);
-	enum attn_status status = labels_bind(info, b, &p->keys, err);
+	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
+	if (status == ATTN_OK)
+		status = labels_bind(info, b, &p->keys, err);
 	if (status != ATTN_OK)
 		return status;
 	p->visibility = (struct visibility){

@@ -80,3 +80,13 @@ enum attn_status setting_number(const struct bundle *b, const char *name, double
 		return ATTN_OK;
 	return setting_fail(s, "a finite number", err);
 }
+
+enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, bool *given,
+			      struct attn_error *err)
+{
+	const struct setting *s = bundle_setting(b, "axes");
+	*given = s != NULL;
+	*layer = s && (strcmp(s->value, "layer") == 0 || strcmp(s->value, "layer,batch") == 0);
+	*batch = s && (strcmp(s->value, "batch") == 0 || strcmp(s->value, "layer,batch") == 0);
+	return !s || *layer || *batch ? ATTN_OK : setting_fail(s, "'layer', 'batch' or 'layer,batch'", err);
+}

@@ -18,6 +18,11 @@ enum attn_status setting_bool(const struct bundle *b, const char *name, bool *ou
 enum attn_status setting_number(const struct bundle *b, const char *name, double *out,
 				struct attn_error *err);
 
+/* The setting "axes", checked: whether layers and batch items stand before the heads
+ * of stored weights.  *given tells whether it is set at all. */
+enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, bool *given,
+			      struct attn_error *err);
+
 /* ATTN_USAGE or ATTN_BAD_INPUT: "'causal' is 'maybe' in 'x.json', expected ...". */
 enum attn_status setting_fail(const struct setting *s, const char *expected, struct attn_error *err);
 

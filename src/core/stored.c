@@ -104,8 +104,7 @@ static bool allocate(struct stored *s)
 static enum attn_status bind_axes(struct stored *s, const struct bundle *b, struct attn_error *err)
 {
 	const struct tensor *t = s->weights;
-	const struct setting *axes = bundle_setting(b, "axes");
-	const char *meaning = axes ? axes->value : "layer";
+	bool layer, batch, given;
 	struct rows_info *info = &s->info;
 	char found[200];
 	if (t->rank < 2 || t->rank > 5 || t->count == 0)
@@ -119,18 +118,26 @@ static enum attn_status bind_axes(struct stored *s, const struct bundle *b, stru
 	info->heads = t->rank > 2 ? t->shape[t->rank - 3] : 1;
 	info->layers = info->batch = 1;
 	size_t item = info->heads * info->queries * info->keys;
-	if (axes && strcmp(meaning, "layer") != 0 && strcmp(meaning, "batch") != 0 &&
-	    strcmp(meaning, "layer,batch") != 0)
-		return setting_fail(axes, "'layer', 'batch' or 'layer,batch'", err);
-	if (t->rank == 5) {
+	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
+	if (status != ATTN_OK)
+		return status;
+	int in_front = t->rank > 3 ? t->rank - 3 : 0;
+	if (given && layer + batch != in_front)
+		return setting_fail(bundle_setting(b, "axes"),
+				    in_front == 0 ? "none: 'weights' has nothing before its heads"
+				    : in_front == 1
+					? "'layer' or 'batch': 'weights' has one dimension before its heads"
+					: "'layer,batch': 'weights' has two dimensions before its heads",
+				    err);
+	if (in_front == 2) {
 		info->layers = t->shape[0];
 		info->batch = t->shape[1];
 		s->batch_stride = item;
 		s->layer_stride = item * info->batch;
-	} else if (t->rank == 4 && strcmp(meaning, "batch") == 0) {
+	} else if (batch) {
 		info->batch = t->shape[0];
 		s->batch_stride = item;
-	} else if (t->rank == 4) {
+	} else if (in_front == 1) {
 		info->layers = t->shape[0];
 		s->layer_stride = item;
 	}

@@ -15,6 +15,8 @@ static bool is_directory(const char *path)
 enum attn_status make_directories(const char *path, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
+	if (!path[0]) /* an unset variable, perhaps: nothing may land in the root */
+		return attn_fail(err, ATTN_USAGE, "the name of a directory is empty");
 	char *prefix = strdup(path);
 	if (!prefix)
 		return attn_fail_memory(err);
