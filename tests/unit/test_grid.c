@@ -129,7 +129,7 @@ static void test_selection(void **state)
 	const bool heads[3] = {true, false, true};
 	const bool queries[9] = {false, true, true, false, true, true, true, false, true};
 	const size_t query_at[] = {1, 2, 4, 5, 6, 8}, key_at[] = {0, 1, 2, 3, 4};
-	const struct rows_selection selection = {NULL, NULL, heads, queries};
+	const struct rows_selection selection = {.heads = heads, .queries = queries};
 	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 3, .queries = 9, .keys = 5};
 
 	(void)state;
@@ -157,8 +157,7 @@ static void test_selection(void **state)
 static void test_nothing(void **state)
 {
 	const bool none[4] = {false};
-	const struct rows_selection no_heads = {NULL, NULL, none, NULL},
-				    no_queries = {NULL, NULL, NULL, none};
+	const struct rows_selection no_heads = {.heads = none}, no_queries = {.queries = none};
 	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 2, .queries = 4, .keys = 4};
 	struct grid_options options = {4, 4, GRID_MAXIMUM};
 	struct grid_sink sink;
