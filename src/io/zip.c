@@ -163,8 +163,9 @@ static enum attn_status check_member(const struct zip_member *m, unsigned flags,
 				 m->name, m->method);
 	bool lies = m->method == ZIP_STORED ? size != m->packed : size / DEFLATE_RATIO > m->packed;
 	if (lies || (size_t)size != size)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%.200s' says it holds %llu bytes, more than its %zu can give",
-				 m->name, (unsigned long long)size, m->packed);
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%.200s' says it holds %llu bytes, more than its %zu can give", m->name,
+				 (unsigned long long)size, m->packed);
 	return ATTN_OK;
 }
 
