@@ -3,7 +3,10 @@
 #   make            build ./attn
 #   make demo       run the main job on a sample
 #   make check      build and run all tests
+#   make check-kernels  all tests under each set of kernels
 #   make asan       the same under the address and undefined-behaviour sanitizers
+#   make tsan       threads under the thread sanitizer
+#   make neon       the NEON kernels under emulation, where qemu-user is
 #   make lint       warnings of gcc and clang, formatting, manual pages
 #   make bench      measure the engine, also against other programs where they are
 #   make fuzz       fuzz each reader for FUZZ_SECONDS (needs clang)
@@ -92,7 +95,20 @@ $(BUILD)/tests/conformance: $(BUILD)/tests/conformance.o $(LIBRARY)
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-check: unit replay commands conformance
+# What the kernels compute is tried with every set that this machine runs.
+check: replay commands
+	@set -e; for k in $$($(MAKE) -s kernels); do \
+		echo "== ATTN_KERNEL=$$k"; ATTN_KERNEL=$$k $(MAKE) unit conformance; \
+	done
+
+# The whole suite under each.
+check-kernels: all
+	@set -e; for k in $$($(MAKE) -s kernels); do \
+		echo "== ATTN_KERNEL=$$k"; ATTN_KERNEL=$$k $(MAKE) unit commands conformance; \
+	done
+
+kernels: $(PROGRAM)
+	@$(abspath $(PROGRAM)) --version --verbose | sed -n 's/^kernels: //p' | tr -d ,
 
 unit: $(UNIT_TESTS)
 	@set -e; for t in $(UNIT_TESTS); do echo "== $${t##*/}"; $$t; done
@@ -149,6 +165,32 @@ lint-gcc lint-clang: lint-%:
 
 tests: $(UNIT_TESTS) $(REPLAYS) $(BUILD)/tests/conformance
 
+# --- other processors and sanitizers -----------------------------------------
+
+# The NEON kernels under emulation; tests/plain stands in for cmocka.
+NEON_CC = aarch64-linux-gnu-gcc
+NEON_OBJECTS = $(addprefix $(BUILD)/neon/,src/kernels/neon.o src/kernels/select.o src/util/error.o tests/unit/test_kernels.o)
+$(BUILD)/neon/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(NEON_CC) -Itests/plain $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/neon/src/kernels/neon.o: FILE_CFLAGS = $(KERNEL_FLAGS)
+
+$(BUILD)/neon/test_kernels: $(NEON_OBJECTS)
+	$(NEON_CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $^ -lm
+
+neon:
+	@if command -v $(NEON_CC) && command -v qemu-aarch64; then \
+		$(MAKE) $(BUILD)/neon/test_kernels && qemu-aarch64 $(BUILD)/neon/test_kernels; \
+	else echo "skipped: no $(NEON_CC) or qemu-aarch64 (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user)"; fi
+
+TSAN_TESTS = test_threads test_engine test_grid test_ranking
+tsan:
+	$(MAKE) $(TSAN_TESTS:%=$(BUILD)/tsan/tests/unit/%) $(BUILD)/tsan/attn BUILD=$(BUILD)/tsan PROGRAM=$(BUILD)/tsan/attn \
+		CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS="$(LDFLAGS) -fsanitize=thread"
+	@set -e; for t in $(TSAN_TESTS); do $(BUILD)/tsan/tests/unit/$$t; done
+	TSAN_OPTIONS=suppressions=$(abspath tests/tsan.supp) ATTN=$(abspath $(BUILD)/tsan/attn) tests/run.sh tests/cmd/threads.sh
+
+
 # --- installation -------------------------------------------------------------
 
 install: all
@@ -167,7 +209,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD) $(PROGRAM) attn-out
 
-.PHONY: all demo check unit replay commands conformance asan bench fuzz lint lint-gcc lint-clang tests install uninstall clean
+.PHONY: all demo check check-kernels kernels neon tsan unit replay commands conformance asan bench fuzz lint lint-gcc lint-clang tests install uninstall clean
 .SECONDARY:
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))

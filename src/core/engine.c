@@ -1,5 +1,7 @@
 #include "core/engine.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +124,28 @@ static enum attn_status prepare(struct engine *engine, const struct vectors *v, 
 	return join_vectors(engine, v, keys, out, err);
 }
 
+/* The largest absolute value of all vectors, which lie head by head. */
+static double largest_value(const struct engine *engine, const struct heads_view *view, size_t heads,
+			    size_t count)
+{
+	float most = 0;
+	for (size_t b = 0; b < engine->problem->batch; b++)
+		for (size_t h = 0; h < heads; h++)
+			most = fmaxf(most, engine->kernels->largest(head_start(view, b, h), count));
+	return (double)most;
+}
+
+/* Whether no product of Q and K, nor a part of its sum, can leave float32: an
+ * infinite score of one sign only would look like a masked one. */
+static bool scores_fit(const struct engine *engine)
+{
+	const struct problem *p = engine->problem;
+	double q =
+	    largest_value(engine, &engine->q, p->heads, p->queries * p->head_size) * fmax(1, fabs(p->scale));
+	double k = largest_value(engine, &engine->k, p->kv_heads, engine->keys * p->head_size);
+	return q < (double)FLT_MAX / 2 && q * k * (double)p->head_size < (double)FLT_MAX / 2;
+}
+
 static enum attn_status prepare_all(struct engine *engine, struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
@@ -148,6 +172,8 @@ static enum attn_status prepare_all(struct engine *engine, struct attn_error *er
 		status = prepare(engine, &k, &p->keys, &engine->k, err);
 	if (status == ATTN_OK && engine->want.context)
 		status = prepare(engine, &v, &p->keys, &engine->v, err);
+	engine->by_tiles =
+	    status == ATTN_OK && engine->kernels && engine->want.stage == SCORES_NONE && scores_fit(engine);
 	return status;
 }
 
@@ -223,7 +249,7 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 	block->context = NULL;
 	block->weights = NULL;
 	block->visible = NULL;
-	if (engine->kernels && engine->want.stage == SCORES_NONE && engine_tile(engine, w, block))
+	if (engine->by_tiles && engine_tile(engine, w, block))
 		return ATTN_OK;
 	if (!w->row && !reference_allocate(engine, w))
 		return attn_fail_memory(err);

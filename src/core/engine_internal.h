@@ -47,6 +47,7 @@ struct engine {
 	const struct problem *problem;
 	struct engine_want want;
 	const struct kernels *kernels; /* NULL: the reference */
+	bool by_tiles;                 /* kernels, no scores asked for, and none can overflow */
 	size_t keys;
 
 	/* Q (B, H, N, d), K (B, G, keys, d) and V (B, G, keys, e): views of inputs, or

@@ -67,6 +67,9 @@ struct kernels {
 	/* rows (rows, TILE) *= factor (TILE), column by column. */
 	void (*scale_columns)(float *rows, size_t count, size_t cols, const float *factor);
 
+	/* The largest absolute value of `count` finite numbers; 0 for none. */
+	float (*largest)(const float *numbers, size_t count);
+
 	/* Whether rows (count, TILE) hold finite numbers only, in the used columns up to
 	 * the next multiple of lanes. */
 	bool (*all_finite)(const float *rows, size_t count, size_t cols);

@@ -259,6 +259,21 @@ static void scale_columns(float *rows, size_t count, size_t cols, const float *f
 	}
 }
 
+static float largest(const float *numbers, size_t count)
+{
+	const ivec magnitude = (ivec)spread(-0.0f) ^ -1; /* all but the sign */
+	vec most = {0};
+	size_t i = 0;
+	for (; i + LANES <= count; i += LANES)
+		most = highest_of(most, (vec)((ivec)load(numbers + i) & magnitude));
+	float found = 0;
+	for (int lane = 0; lane < LANES; lane++)
+		found = most[lane] > found ? most[lane] : found;
+	for (; i < count; i++)
+		found = fabsf(numbers[i]) > found ? fabsf(numbers[i]) : found;
+	return found;
+}
+
 /* x - x is 0 for what is finite and NaN for what is not. */
 static bool all_finite(const float *rows, size_t count, size_t cols)
 {
@@ -385,6 +400,7 @@ const struct kernels KERNELS_NAME = {
     .spin_operations = (size_t)2 * ROW_TILE * COL_TILE * LANES,
     .softmax = softmax,
     .scale_columns = scale_columns,
+    .largest = largest,
     .all_finite = all_finite,
     .softcap = softcap,
     .pack = pack,

@@ -159,7 +159,7 @@ for option in '--scale 3' '--softcap 1' '--num-heads 1' '--num-kv-heads 1' --pac
 		says "a stored result, 'stored.json', is read as it is: '${option%%[ =]*}' has nothing to change"
 	done
 done
-status 0 attn run stored.json --causal --rankings - --axes batch
+status 0 attn run stored.json --causal --rankings -
 status 3 attn run x.json weights=w.npy
 says "'weights' of 'w.npy' is a stored result, 'embeddings' of 'x.json' is an input: give one of them"
 for role in q past_k wo bias_v; do

@@ -124,5 +124,12 @@ done
 compare odd.json
 compare causal.json
 compare capped.json
+
+# Products beyond float32, all of one sign: -inf would look like a masked key.
+echo '{"q":[[[1e25]]],"k":[[[-1e25],[-2e25],[-3e25]]],"v":[[[1],[2],[3]]],"scale":1}' > beyond.json
+for kernel in $kernels; do
+	ATTN_KERNEL=$kernel status 0 attn run beyond.json --weights - --format tsv
+	is "scores beyond float32 with $kernel" "$(cut -f 6 out | tr '\n' ' ')" 'weight 1 0 0 '
+done
 [ -z "$chosen" ] || export ATTN_KERNEL="$chosen"
 finish

@@ -757,6 +757,28 @@ static void finite_places(const struct kernels *k)
 	}
 }
 
+static void largest_values(const struct kernels *k)
+{
+	static const float numbers[] = {1, -2, 3, 0.5f, -0.0f, 2,  -9, 4, 8,    7,  6,
+					5, -3, 1, 2,    8.5f,  -8, 2,  1, 9.5f, -10};
+	const size_t count = sizeof numbers / sizeof *numbers;
+	for (size_t first = 0; first < count; first++) {
+		float expected = 0;
+		for (size_t n = 0; first + n <= count; n++) {
+			CHECK(k->largest(numbers + first, n) == expected, "%s largest: %zu numbers from %zu",
+			      k->name, n, first);
+			if (first + n < count)
+				expected = fmaxf(expected, fabsf(numbers[first + n]));
+		}
+	}
+}
+
+static void test_largest(void **state)
+{
+	(void)state;
+	with_every_set("largest", largest_values);
+}
+
 static void test_all_finite(void **state)
 {
 	(void)state;
@@ -814,6 +836,7 @@ int main(void)
 	    cmocka_unit_test(test_unpack),
 	    cmocka_unit_test(test_scale_columns),
 	    cmocka_unit_test(test_all_finite),
+	    cmocka_unit_test(test_largest),
 	    cmocka_unit_test(test_spin),
 	};
 	const char *chosen = getenv("ATTN_TEST_SEED");
