@@ -1,6 +1,6 @@
 # attn: GNU make.  User variables: CC CFLAGS CPPFLAGS LDFLAGS PREFIX DESTDIR.
 #
-#   make            build ./attn
+#   make            build ./attn (V=1 shows the commands)
 #   make demo       run the main job on a sample
 #   make check      build and run all tests
 #   make check-kernels  all tests under each set of kernels
@@ -43,21 +43,26 @@ REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
 ALL_SOURCES := $(LIBRARY_SOURCES) $(COMMAND_SOURCES) $(sort $(wildcard tests/*.c tests/*/*.c))
 PAGES := $(sort $(wildcard man/*.[15]))
 
+# One short line a step, unless V=1.
+V = 0
+quiet_0 = @printf '  %-5s %s\n' $(1) $(2);
+say = $(quiet_$(V))
+
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY = $(BUILD)/libattn.a
 
 all: $(PROGRAM)
 
 $(PROGRAM): $(call objects,$(COMMAND_SOURCES)) $(LIBRARY)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
-	rm -f $@
-	ar rcs $@ $^
+	@rm -f $@
+	$(call say,ar,$@) ar rcs $@ $^
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rows of a few hundred bytes: the library copies them faster than what is inlined.
 $(BUILD)/src/core/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
@@ -87,13 +92,13 @@ demo: $(PROGRAM)
 # --- tests --------------------------------------------------------------------
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcmocka
 
 $(BUILD)/tests/conformance: $(BUILD)/tests/conformance.o $(LIBRARY)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # What the kernels compute is tried with every set that this machine runs.
 check: replay commands
@@ -143,7 +148,7 @@ BENCH_MODES = ctx,full,proj
 PYTHON = /usr/bin/python3
 
 $(BUILD)/peer_attn: $(BUILD)/tests/bench/peer_attn.o $(LIBRARY)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 bench: $(PROGRAM) $(BUILD)/peer_attn
 	./$(PROGRAM) bench --shape 12x512x64 --shape 12x2048x64 --shape 32x1024x128 --shape 8x4096x64 \
@@ -158,7 +163,6 @@ bench: $(PROGRAM) $(BUILD)/peer_attn
 lint: lint-gcc lint-clang
 	clang-format --dry-run -Werror $(ALL_SOURCES) $(wildcard src/*/*.h tests/*/*.h)
 	if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); fi
-	$(CC) --version | head -1
 
 lint-gcc lint-clang: lint-%:
 	$(MAKE) all tests BUILD=$(BUILD)/lint-$* PROGRAM=$(BUILD)/lint-$*/attn CC=$* CFLAGS="-O2 -Werror"
