@@ -174,6 +174,10 @@ enum attn_status shard_write(const struct command *self, const struct inputs *in
 	struct shard s = {.self = self, .in = in, .part = describe(in, r), .weights = want.weights};
 	struct buffer path = BUFFER_INIT;
 	s.context = want.context && s.part.value_size > 0;
+	if (!s.weights && in->problem.keys.past > PARTS_MAX_PAST)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "there are %zu past keys, expected at most %d for parts without weights",
+				 in->problem.keys.past, PARTS_MAX_PAST);
 	s.sink = (struct row_sink){.consume = consume, .place = place, .any_order = !s.weights};
 	enum attn_status status = bundle_fingerprint(&in->bundle, &s.part.run, err);
 	if (status == ATTN_OK)

@@ -102,6 +102,7 @@ static bool part_read(const struct bundle *b, struct part *part)
 	       part->number <= part->count && part->count <= PARTS_MAX && *run && *end == '\0' &&
 	       parse_counts(setting_text(b, "attn_sizes"), ',', sizes, SIZES) && part->layers > 0 &&
 	       part->batch > 0 && part->heads > 0 && part->queries > 0 && part->keys > 0 &&
+	       (part->value_size > 0 || part->output_size == 0) &&
 	       parse_bool(setting_text(b, "attn_tokens"), &part->has_tokens);
 }
 
@@ -316,13 +317,16 @@ static enum attn_status find_tensor(const struct bundle *b, const char *name, si
 	enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
 	if (status != ATTN_OK || !t)
 		return status;
-	if (t->dtype == DTYPE_F32 && t->rank == 2 && t->shape[0] == rows && t->shape[1] == cols &&
-	    (uintptr_t)t->data % _Alignof(float) == 0)
-		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "'%s': '%s' is %s of %s, expected %zu x %zu of float32, aligned", part_name(b), name,
-			 tensor_shape_text(t->rank, t->shape, found, sizeof found), dtype_name(t->dtype),
-			 rows, cols);
+	if (t->dtype != DTYPE_F32 || t->rank != 2 || t->shape[0] != rows || t->shape[1] != cols)
+		return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %s of %s, expected %zu x %zu of float32",
+				 part_name(b), name,
+				 tensor_shape_text(t->rank, t->shape, found, sizeof found),
+				 dtype_name(t->dtype), rows, cols);
+	if ((uintptr_t)t->data % _Alignof(float) != 0)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': '%s' is not aligned, expected it as 'attn run --shard' writes it",
+				 part_name(b), name);
+	return ATTN_OK;
 }
 
 static enum attn_status fail_lacking(const struct bundle *b, const char *name, struct attn_error *err)
@@ -345,7 +349,7 @@ static enum attn_status bind_piece(struct parts *s, const struct bundle *b, size
 	if (piece->count == 0)
 		return ATTN_OK;
 	enum attn_status status = find_tensor(b, "weights", piece->count, part.keys, &piece->weights, err);
-	if (status == ATTN_OK)
+	if (status == ATTN_OK && part.value_size > 0)
 		status = find_tensor(b, "context", piece->count, part.value_size, &piece->context, err);
 	if (status != ATTN_OK)
 		return status;
@@ -375,6 +379,18 @@ static enum attn_status bind_pieces(struct parts *s, const struct bundle *parts,
 	return status;
 }
 
+/* Nothing but weights in the file shows that there are as many keys as it says, and each
+ * gets a label: own keys are tokens or queries, which are counted. */
+static enum attn_status check_past(const struct parts *s, const struct bundle *b,
+				   const struct key_counts *keys, struct attn_error *err)
+{
+	if (s->pieces[0].weights || keys->past <= PARTS_MAX_PAST)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s' has %zu past keys and no weights, expected at most %d of them", part_name(b),
+			 keys->past, PARTS_MAX_PAST);
+}
+
 /* Labels and what hides keys, which the first part has. */
 static enum attn_status bind_labels(struct parts *s, const struct bundle *b, const struct part *part,
 				    struct key_counts *keys, struct string_list *notes,
@@ -384,6 +400,8 @@ static enum attn_status bind_labels(struct parts *s, const struct bundle *b, con
 	enum attn_status status = setting_axes(b, &s->info.has_layers, &s->info.has_batch, &given, err);
 	if (status == ATTN_OK)
 		status = stored_keys(&s->info, b, keys, err);
+	if (status == ATTN_OK)
+		status = check_past(s, b, keys, err);
 	/* Only what has labels of its own has other keys than queries. */
 	if (status == ATTN_OK && keys->own != part->queries && !bundle_text(b, "source_tokens"))
 		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' has no 'source_tokens', expected %zu strings",

@@ -18,7 +18,8 @@
 #include "core/rows.h"
 
 enum {
-	PARTS_MAX = 1000000
+	PARTS_MAX = 1000000,
+	PARTS_MAX_PAST = 1 << 22 /* past keys of parts that hold no weights */
 };
 
 /* What a part says about itself. */
@@ -44,7 +45,8 @@ bool bundle_is_part(const struct bundle *b);
  * `version` of this program; then open them as a source of what is wanted.  The
  * parts, which it sorts, must outlive it, and *p, which gets what finishing a
  * result needs: sizes, output projection, notes.  ATTN_BAD_INPUT names a part that
- * is missing, doubled, of another run, or without what is wanted. */
+ * is missing, doubled, damaged, of another run, or without what is wanted.  What is
+ * allocated is bounded by the sizes of the parts and by PARTS_MAX_PAST. */
 enum attn_status parts_open(struct row_source **source, struct problem *p, struct bundle *parts, size_t count,
 			    const char *version, struct engine_want want, struct attn_error *err);
 

@@ -420,10 +420,50 @@ def make_json():
     put("json/bad-raw-nul.json", b'{"wq": [[1]]}\0')
 
 
+def part(sizes, **more):
+    """Part 1 of 1 with the sizes layers, batch, heads, queries, keys, value size, output size."""
+    layers, batch, heads, queries, keys, value_size, output_size = sizes
+    rows = layers * batch * heads * queries
+    arrays = {"weights": (rows, keys), "context": (rows, value_size), "wo": (heads * value_size, output_size)}
+    arrays = {name: shape for name, shape in arrays.items() if 0 < shape[0] * shape[1] < 1000}
+    arrays = more.pop("arrays", arrays)
+    meta = {"version": "0.1.0", "attn_part": "1/1", "attn_run": "00000000000000ab", "attn_tokens": "false",
+            "attn_sizes": ",".join(map(str, sizes)), "attn_kernel": "scalar", "num_heads": str(heads)}
+    meta.update(more)
+    head, body = {"__metadata__": meta}, b""
+    for name, shape in arrays.items():
+        values = np.full(shape, 1 / keys if name == "weights" else 0.5, "<f4").tobytes()
+        head[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [len(body), len(body) + len(values)]}
+        body += values
+    text = json.dumps(head).encode()
+    return safetensors(text + b" " * (-len(text) % 8), body)  # aligned, as attn writes it
+
+
+def make_parts():
+    huge = 1 << 40
+    files = {
+        "whole": part((1, 1, 2, 3, 3, 2, 2)),
+        "context": part((1, 1, 2, 3, 3, 2, 0), arrays={"context": (6, 2)}),
+        "past": part((1, 1, 1, 2, 6, 2, 0), past_keys="3", appended_keys="bias", causal="true",
+                     arrays={"context": (2, 2)}),
+        "batch": part((1, 2, 1, 2, 2, 1, 0), axes="batch", tokens='["a", "b"]', attn_tokens="true"),
+        "bad-past": part((1, 1, 1, 2, huge + 2, 2, 0), past_keys=str(huge), arrays={"context": (2, 2)}),
+        "bad-queries": part((1, 1, 1, huge, huge, 0, 0), arrays={"context": (huge, 0)}),
+        "bad-output": part((1, 1, 1, 1, 1, 0, huge), arrays={"weights": (1, 1)}),
+        "bad-rows": part((huge, huge, 1, 1, 1, 1, 0), arrays={"context": (1, 1)}),
+        "bad-number": part((1, 1, 1, 1, 1, 1, 0), attn_part="2/1"),
+        "bad-missing": part((1, 1, 1, 1, 1, 1, 0), attn_part="1/2"),
+        "bad-source": part((1, 1, 1, 2, 3, 1, 0)),
+    }
+    for name, data in files.items():
+        put("parts/%s.safetensors" % name, data)
+
+
 if __name__ == "__main__":
-    for folder in ("npy", "npz", "safetensors", "json"):
+    for folder in ("npy", "npz", "safetensors", "json", "parts"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
     make_safetensors()
     make_json()
+    make_parts()

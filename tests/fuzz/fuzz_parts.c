@@ -1,0 +1,52 @@
+/* Fuzz target of core/parts.c: a safetensors file as the only part of a run, opened for
+ * each of the things that a run may want, and read row by row.
+ */
+#include <stdint.h>
+
+#include "core/parts.h"
+#include "io/formats.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
+
+static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+{
+	(void)sink;
+	(void)err;
+	if (block->masked > block->count)
+		__builtin_trap();
+	return ATTN_OK;
+}
+
+static void open_part(const uint8_t *data, size_t length, struct engine_want want)
+{
+	struct row_sink sink = {.consume = consume};
+	struct row_sink *sinks[] = {&sink};
+	struct attn_error err = {0};
+	struct row_source *source = NULL;
+	struct problem problem = {0};
+	struct bundle part;
+	bundle_init(&part);
+	enum attn_status status = safetensors_parse(data, length, "file", &part, &err);
+	if (status == ATTN_OK && bundle_is_part(&part)) {
+		const struct setting *version =
+		    bundle_setting(&part, "version"); /* the corpus does not age */
+		status =
+		    parts_open(&source, &problem, &part, 1, version ? version->value : "0.1.0", want, &err);
+		if (status == ATTN_OK)
+			status = rows_stream(source, NULL, sinks, 1, &err);
+	}
+	if (status != ATTN_OK && !err.message[0])
+		__builtin_trap(); /* a failure says why */
+	if (source)
+		source->free(source);
+	problem_release(&problem);
+	bundle_release(&part);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
+{
+	open_part(data, length, (struct engine_want){.weights = true});
+	open_part(data, length, (struct engine_want){.context = true});
+	open_part(data, length, (struct engine_want){.weights = true, .context = true});
+	return 0;
+}
