@@ -9,7 +9,7 @@
 #   make neon       the NEON kernels under emulation, where qemu-user is
 #   make lint       warnings of gcc and clang, formatting, manual pages
 #   make bench      measure the engine, also against other programs where they are
-#   make fuzz       fuzz each reader for FUZZ_SECONDS (needs clang)
+#   make fuzz       fuzz each reader, and parts, for FUZZ_SECONDS (needs clang)
 #   make install    program, manual pages, bash completion under $(DESTDIR)$(PREFIX)
 #   make uninstall  remove them
 
@@ -133,10 +133,11 @@ asan:
 		LDFLAGS="$(LDFLAGS) $(SANITIZE)"
 
 fuzz:
+	$(MAKE) $(BUILD)/fuzz/libattn.a CC=clang BUILD=$(BUILD)/fuzz CFLAGS="-g -O1 -fsanitize=fuzzer-no-link,address,undefined"
 	@set -e; for t in $(FUZZ_TARGETS); do \
 		mkdir -p $(BUILD)/fuzz/$$t; \
-		clang $(ALL_CPPFLAGS) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -o $(BUILD)/fuzz/fuzz_$$t \
-			tests/fuzz/fuzz_$$t.c $(LIBRARY_SOURCES) $(LIBS); \
+		clang $(ALL_CPPFLAGS) -std=c11 -g -O1 -fsanitize=fuzzer,address,undefined -o $(BUILD)/fuzz/fuzz_$$t \
+			tests/fuzz/fuzz_$$t.c $(BUILD)/fuzz/libattn.a $(LIBS); \
 		$(BUILD)/fuzz/fuzz_$$t -max_total_time=$(FUZZ_SECONDS) -max_len=65536 $(BUILD)/fuzz/$$t tests/fuzz/corpus/$$t; \
 	done
 
