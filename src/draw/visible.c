@@ -11,14 +11,6 @@ static bool only_spaces(const char *text)
 	return text[strspn(text, " ")] == '\0';
 }
 
-/* Characters that end lines, or steer the direction of text beyond the label,
- * or are control codes. */
-static bool is_control(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-	       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
-}
-
 /* Characters without ink, shown by number when nothing else is in a label. */
 static bool is_inkless(uint32_t code)
 {
@@ -68,7 +60,7 @@ void text_visible(struct buffer *out, const char *text)
 			step = 1;
 		} else if (code == ' ' && (spaces || inkless)) {
 			buffer_add_string(out, "\u2423");
-		} else if (inkless || is_control(code)) {
+		} else if (inkless || utf8_is_control(code)) {
 			add_code(out, code);
 		} else {
 			buffer_add(out, text + i, step);
