@@ -9,7 +9,6 @@
 #include "cmd/options.h"
 #include "core/engine.h"
 #include "core/settings.h"
-#include "io/output.h"
 #include "kernels/kernels.h"
 #include "sinks/context.h"
 #include "util/checked.h"
@@ -291,7 +290,7 @@ static enum attn_status measure(struct job *job, const struct shape *s, enum mod
 				struct attn_error *err)
 {
 	const struct kernels *kernels = kernels_best();
-	double times[MAX_SAMPLES], peaks[MAX_SAMPLES], once;
+	double times[MAX_SAMPLES], peaks[MAX_SAMPLES], once = 0;
 	size_t count = 0;
 	struct work work;
 	enum attn_status status = work_open(&work, s, mode, job->causal, err);
@@ -299,7 +298,7 @@ static enum attn_status measure(struct job *job, const struct shape *s, enum mod
 		status = time_runs(&work, 1, &once, err); /* warm up */
 	if (status == ATTN_OK)
 		status = time_runs(&work, 1, &once, err);
-	size_t runs = once < 2e-3 ? (size_t)(2e-3 / once) + 1 : 1;
+	size_t runs = once > 0 && once < 2e-3 ? (size_t)(2e-3 / once) + 1 : 1;
 	double end = now() + job->seconds;
 	while (status == ATTN_OK && count < MAX_SAMPLES && (count < MIN_SAMPLES || now() < end)) {
 		peaks[count] = kernels ? measure_peak(kernels) : 0;
@@ -408,8 +407,9 @@ static void print_result(FILE *out, const struct job *job, const struct shape *s
 	fflush(out);
 }
 
-static enum attn_status bench(struct job *job, FILE *out, struct attn_error *err)
+static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
 {
+	struct job *job = context;
 	bool first = true;
 	if (job->format == OPTION_TSV)
 		fputs("shape\tmode\tcausal\tthreads\tkernel\tms\tgflops\tshare\n", out);
@@ -441,7 +441,6 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	static const struct shape defaults[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
 	struct job *job = calloc(1, sizeof *job);
-	struct output out = {0};
 	if (!job)
 		return attn_fail_memory(err);
 	job->seconds = 0.5;
@@ -464,13 +463,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (!job->format)
 		job->format = isatty(STDOUT_FILENO) ? OPTION_TEXT : OPTION_TSV;
 	if (status == ATTN_OK)
-		status = output_open(&out, "-", false, err);
-	if (status == ATTN_OK)
-		status = bench(job, out.stream, err);
+		status = write_file(self, "-", bench, job, err);
 	free(job);
-	if (status == ATTN_OK)
-		return output_commit(&out, err);
-	output_abort(&out);
 	return status;
 }
 

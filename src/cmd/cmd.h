@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/strings.h"
+#include "util/buffer.h"
 #include "util/error.h"
 
 struct command {
@@ -48,6 +49,10 @@ void report_written(const struct command *self, const char *path);
 enum attn_status write_file(const struct command *self, const char *path,
 			    enum attn_status (*print)(FILE *stream, void *context, struct attn_error *err),
 			    void *context, struct attn_error *err);
+
+/* The same for a text that is ready; one that failed is ATTN_FAILED. */
+enum attn_status write_text(const struct command *self, const char *path, struct buffer *text,
+			    struct attn_error *err);
 
 /* Print a command's usage on standard output. */
 enum attn_status print_usage(const struct command *self);

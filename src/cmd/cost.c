@@ -202,15 +202,6 @@ static void print_table(struct buffer *out, const struct cost *cost, const struc
 	}
 }
 
-static enum attn_status print_text(FILE *stream, void *context, struct attn_error *err)
-{
-	const struct buffer *text = context;
-	if (text->failed)
-		return attn_fail_memory(err);
-	fwrite(text->data, 1, text->length, stream);
-	return ATTN_OK;
-}
-
 enum attn_status cost_print(struct cost *cost, const struct command *self, const struct inputs *in,
 			    const struct run_options *r, struct engine_want want, struct attn_error *err)
 {
@@ -245,7 +236,7 @@ enum attn_status cost_print(struct cost *cost, const struct command *self, const
 		print_json(&text, cost, lines, count, kernel);
 	else
 		print_table(&text, cost, lines, count, kernel, format == TABLE_TSV);
-	status = write_file(self, "-", print_text, &text, err);
+	status = write_text(self, "-", &text, err);
 	buffer_release(&text);
 	return status;
 }

@@ -144,15 +144,6 @@ static void add_file(struct buffer *out, const struct bundle *b, const char *pat
 		buffer_add_char(out, '\n');
 }
 
-static enum attn_status print_text(FILE *stream, void *context, struct attn_error *err)
-{
-	const struct buffer *text = context;
-	if (text->failed)
-		return attn_fail_memory(err);
-	fwrite(text->data, 1, text->length, stream);
-	return ATTN_OK;
-}
-
 static enum attn_status inspect(const struct command *self, const char *path, enum table_format table_format,
 				struct attn_error *err)
 {
@@ -163,7 +154,7 @@ static enum attn_status inspect(const struct command *self, const char *path, en
 	enum attn_status status = input_read_file(&bundle, path, &format, err);
 	if (status == ATTN_OK) {
 		add_file(&text, &bundle, path, format, table_format_settle(table_format));
-		status = write_file(self, "-", print_text, &text, err);
+		status = write_text(self, "-", &text, err);
 	}
 	buffer_release(&text);
 	bundle_release(&bundle);

@@ -82,6 +82,21 @@ enum attn_status write_file(const struct command *self, const char *path,
 	return status;
 }
 
+static enum attn_status print_text(FILE *stream, void *context, struct attn_error *err)
+{
+	const struct buffer *text = context;
+	if (text->failed)
+		return attn_fail_memory(err);
+	fwrite(text->data, 1, text->length, stream);
+	return ATTN_OK;
+}
+
+enum attn_status write_text(const struct command *self, const char *path, struct buffer *text,
+			    struct attn_error *err)
+{
+	return write_file(self, path, print_text, text, err);
+}
+
 enum attn_status print_usage(const struct command *self)
 {
 	fputs(self->usage, stdout);
