@@ -100,20 +100,20 @@ $(BUILD)/tests/conformance: $(BUILD)/tests/conformance.o $(LIBRARY)
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
 	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# Prints the sets that this machine runs.
+KERNELS = $(abspath $(PROGRAM)) --version --verbose | sed -n 's/^kernels: //p' | tr -d ,
+
 # What the kernels compute is tried with every set that this machine runs.
 check: replay commands
-	@set -e; for k in $$($(MAKE) -s kernels); do \
+	@set -e; for k in $$($(KERNELS)); do \
 		echo "== ATTN_KERNEL=$$k"; ATTN_KERNEL=$$k $(MAKE) unit conformance; \
 	done
 
 # The whole suite under each.
 check-kernels: all
-	@set -e; for k in $$($(MAKE) -s kernels); do \
+	@set -e; for k in $$($(KERNELS)); do \
 		echo "== ATTN_KERNEL=$$k"; ATTN_KERNEL=$$k $(MAKE) unit commands conformance; \
 	done
-
-kernels: $(PROGRAM)
-	@$(abspath $(PROGRAM)) --version --verbose | sed -n 's/^kernels: //p' | tr -d ,
 
 unit: $(UNIT_TESTS)
 	@set -e; for t in $(UNIT_TESTS); do echo "== $${t##*/}"; $$t; done
@@ -214,7 +214,7 @@ uninstall:
 clean:
 	rm -rf $(BUILD) $(PROGRAM) attn-out
 
-.PHONY: all demo check check-kernels kernels neon tsan unit replay commands conformance asan bench fuzz lint lint-gcc lint-clang tests install uninstall clean
+.PHONY: all demo check check-kernels neon tsan unit replay commands conformance asan bench fuzz lint lint-gcc lint-clang tests install uninstall clean
 .SECONDARY:
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)))
