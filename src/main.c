@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,11 +26,13 @@ static void remove_and_die(int signal_number)
 static void end_on_bus_error(int signal_number, siginfo_t *info, void *context)
 {
 	static const char message[] = "attn: an input file changed while it was read\n";
+	static atomic_flag told = ATOMIC_FLAG_INIT; /* threads meet it together */
 	(void)context;
 	if (info->si_code != BUS_ADRERR)
 		remove_and_die(signal_number);
 	output_remove_temporaries();
-	(void)!write(STDERR_FILENO, message, sizeof message - 1);
+	if (!atomic_flag_test_and_set(&told))
+		(void)!write(STDERR_FILENO, message, sizeof message - 1);
 	_exit(ATTN_FAILED);
 }
 

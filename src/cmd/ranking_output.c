@@ -44,8 +44,8 @@ struct printer {
 	size_t pair_width; /* columns of the widest "query -> key", for bars */
 	float highest;     /* the weight whose bar is full */
 	bool bars;
-	bool gap;             /* an empty line comes before the next row */
-	const bool *repeated; /* (subjects): listed, and so is another of the same text */
+	bool gap;                               /* an empty line comes before the next row */
+	bool *repeated_queries, *repeated_keys; /* another has the same text */
 };
 
 static void add_head(struct buffer *text, const struct printer *p, size_t head)
@@ -117,14 +117,13 @@ static void add_token(struct buffer *text, const struct string_list *shown, size
 		buffer_printf(text, " #%zu", index);
 }
 
-/* "it -> animal"; the subject with its index where its text is listed twice. */
+/* "it -> animal"; a token with its index where another has the same text. */
 static void add_pair(struct buffer *text, const struct printer *p, const struct row *row)
 {
 	const struct inputs *in = p->view->in;
-	bool to = p->view->ranking->options.to;
-	add_token(text, &in->shown_queries, row->query, !to && p->repeated[row->query]);
+	add_token(text, &in->shown_queries, row->query, p->repeated_queries[row->query]);
 	buffer_add_string(text, " -> ");
-	add_token(text, &in->shown_keys, row->key, to && p->repeated[row->key]);
+	add_token(text, &in->shown_keys, row->key, p->repeated_keys[row->key]);
 }
 
 static void print_text(struct printer *p, const struct row *row)
@@ -259,38 +258,33 @@ static void print_frame(const struct printer *p, bool opening)
 		fputs(opening ? "{\"version\": 1, \"rankings\": [" : p->rows ? "\n]}\n" : "]}\n", p->stream);
 }
 
-struct subject {
+struct token {
 	const char *text;
 	size_t index;
 };
 
-static int compare_subjects(const void *a, const void *b)
+static int compare_tokens(const void *a, const void *b)
 {
-	return strcmp(((const struct subject *)a)->text, ((const struct subject *)b)->text);
+	return strcmp(((const struct token *)a)->text, ((const struct token *)b)->text);
 }
 
-/* Mark listed subjects whose text is that of another; the caller frees the array. */
-static bool *find_repeated(const struct ranking_view *view)
+/* Mark tokens whose text is that of another; the caller frees the array. */
+static bool *find_repeated(const struct string_list *shown)
 {
-	const struct ranking_sink *ranking = view->ranking;
-	const struct string_list *shown =
-	    ranking->options.to ? &view->in->shown_keys : &view->in->shown_queries;
-	struct subject *subjects = array_alloc(ranking->subject_count, sizeof *subjects);
-	bool *repeated = array_alloc(ranking->subject_count, sizeof *repeated);
-	size_t count = 0;
-	for (size_t i = 0; subjects && repeated && i < ranking->subject_count; i++)
-		if (ranking->slots[i] != SIZE_MAX)
-			subjects[count++] = (struct subject){shown->items[i], i};
-	if (subjects && repeated)
-		qsort(subjects, count, sizeof *subjects, compare_subjects);
-	for (size_t i = 1; i < count; i++)
-		if (strcmp(subjects[i - 1].text, subjects[i].text) == 0)
-			repeated[subjects[i - 1].index] = repeated[subjects[i].index] = true;
-	if (!subjects) {
+	struct token *tokens = array_alloc(shown->count, sizeof *tokens);
+	bool *repeated = array_alloc(shown->count, sizeof *repeated);
+	if (!tokens || !repeated) {
+		free(tokens);
 		free(repeated);
-		repeated = NULL;
+		return NULL;
 	}
-	free(subjects);
+	for (size_t i = 0; i < shown->count; i++)
+		tokens[i] = (struct token){shown->items[i], i};
+	qsort(tokens, shown->count, sizeof *tokens, compare_tokens);
+	for (size_t i = 1; i < shown->count; i++)
+		if (strcmp(tokens[i - 1].text, tokens[i].text) == 0)
+			repeated[tokens[i - 1].index] = repeated[tokens[i].index] = true;
+	free(tokens);
 	return repeated;
 }
 
@@ -311,11 +305,13 @@ enum attn_status ranking_write(const struct command *self, const char *path, con
 {
 	struct printer p = {.view = view, .text = BUFFER_INIT, .highest = 1e-30f};
 	p.bars = view->format == TABLE_TEXT && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
-	bool *repeated = find_repeated(view);
-	p.repeated = repeated;
-	enum attn_status status =
-	    repeated ? write_file(self, path, print_ranking, &p, err) : attn_fail_memory(err);
-	free(repeated);
+	p.repeated_queries = find_repeated(&view->in->shown_queries);
+	p.repeated_keys = find_repeated(&view->in->shown_keys);
+	enum attn_status status = p.repeated_queries && p.repeated_keys
+				      ? write_file(self, path, print_ranking, &p, err)
+				      : attn_fail_memory(err);
+	free(p.repeated_queries);
+	free(p.repeated_keys);
 	buffer_release(&p.text);
 	return status;
 }

@@ -189,17 +189,17 @@ cat > places.json << 'END'
  "q": [[[1], [1], [0]]], "k": [[[0], [9], [0]]]}
 END
 attn inspect token the places.json --text --top 2 > found
-printf '%s\n' 'layer 2 head 0' 'the #0 -> cat 1.000' 'the #0 -> the 0.000' '' 'the #2 -> the 0.333' \
+printf '%s\n' 'layer 2 head 0' 'the #0 -> cat 1.000' 'the #0 -> the #0 0.000' '' 'the #2 -> the #0 0.333' \
 	'the #2 -> cat 0.333' > expected
 same 'places of a token' expected found
 attn inspect token the places.json --text --top 1 --to > found
-printf '%s\n' 'layer 2 head 0' 'the -> the #0 0.333' '' 'the -> the #2 0.333' > expected
+printf '%s\n' 'layer 2 head 0' 'the #2 -> the #0 0.333' '' 'the #2 -> the #2 0.333' > expected
 same 'places of a key' expected found
 attn inspect token '#2' places.json --text --top 1 > found
-printf '%s\n' 'layer 2 head 0' 'the -> the 0.333' > expected
-same 'one place needs no number' expected found
+printf '%s\n' 'layer 2 head 0' 'the #2 -> the #0 0.333' > expected
+same 'one place of a repeated token, told from the others' expected found
 attn run places.json --rankings - --text --top 1 > found
-printf '%s\n' 'layer 2 head 0' 'the #0 -> cat 1.000' 'cat -> cat 1.000' 'the #2 -> the 0.333' > expected
+printf '%s\n' 'layer 2 head 0' 'the #0 -> cat 1.000' 'cat -> cat 1.000' 'the #2 -> the #0 0.333' > expected
 same 'places in a ranking of all' expected found
 
 # Heads that nobody counted.
