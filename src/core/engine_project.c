@@ -1,6 +1,7 @@
 /* Projections: x W + b for all tokens, laid out head by head. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,6 +164,16 @@ static size_t chunk_rows(size_t rows, size_t panels, size_t workers)
 	return count < ROW_CHUNK ? count : ROW_CHUNK;
 }
 
+/* Multiply-adds of a projection, or SIZE_MAX. */
+static size_t projection_work(const struct sequence *x, size_t batch, const struct matrix *w)
+{
+	size_t work;
+	if (size_mul(batch, x->rows, &work) && size_mul(work, w->rows, &work) &&
+	    size_mul(work, w->cols, &work))
+		return work;
+	return SIZE_MAX;
+}
+
 enum attn_status engine_project(const struct kernels *kernels, const struct sequence *x, size_t batch,
 				const struct matrix *w, const float *bias, const char *what,
 				const struct heads_place *out, struct attn_error *err)
@@ -174,7 +185,8 @@ enum attn_status engine_project(const struct kernels *kernels, const struct sequ
 	p.chunk_rows = chunk_rows(x->rows, batch * p.panels, workers);
 	p.chunks = (x->rows + p.chunk_rows - 1) / p.chunk_rows;
 	if (allocate(&p, workers))
-		parallel_for(batch * p.chunks * p.panels, project_task, &p);
+		parallel_for_work(batch * p.chunks * p.panels, projection_work(x, batch, w), project_task,
+				  &p);
 	else
 		status = attn_fail_memory(err);
 	size_t overflow = atomic_load(&p.overflow);

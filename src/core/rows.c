@@ -172,14 +172,11 @@ static void stream_block(void *context, size_t task, size_t worker)
 		pass_turn(s);
 }
 
-/* Below this many multiply-adds, waking threads costs more than they save. */
-static const size_t SERIAL_COST = (size_t)4 << 20;
-
 static void stream_blocks(struct stream *s, size_t tasks)
 {
 	size_t cost;
 	bool small = size_mul(tasks, s->source->row_cost, &cost) && size_mul(cost, s->longest, &cost) &&
-		     cost < SERIAL_COST;
+		     cost < THREADS_WORTH;
 	for (size_t i = 0; i < s->sink_count && !small; i++)
 		s->ordered |= !s->sinks[i]->any_order;
 	if (!small) {

@@ -160,3 +160,14 @@ void parallel_for(size_t tasks, void (*run)(void *context, size_t task, size_t w
 		pthread_cond_wait(&pool.finished, &pool.lock);
 	pthread_mutex_unlock(&pool.lock);
 }
+
+void parallel_for_work(size_t tasks, size_t work, void (*run)(void *context, size_t task, size_t worker),
+		       void *context)
+{
+	if (work >= THREADS_WORTH) {
+		parallel_for(tasks, run, context);
+		return;
+	}
+	for (size_t task = 0; task < tasks; task++)
+		run(context, task, 0);
+}

@@ -28,4 +28,13 @@ size_t threads_count(void);
  * the work.  Not from within a task, nor from two threads at a time. */
 void parallel_for(size_t tasks, void (*run)(void *context, size_t task, size_t worker), void *context);
 
+/* Fewer multiply-adds than these are not worth starting or waking threads, which takes
+ * some 0.1 ms, and milliseconds the first time. */
+#define THREADS_WORTH ((size_t)4 << 20)
+
+/* The same, but the caller does all tasks itself where `work`, about how many
+ * multiply-adds they take together, is below THREADS_WORTH. */
+void parallel_for_work(size_t tasks, size_t work, void (*run)(void *context, size_t task, size_t worker),
+		       void *context);
+
 #endif
