@@ -384,7 +384,7 @@ static enum attn_status parse(struct job *job, struct options *o, struct attn_er
 static void print_result(FILE *out, const struct job *job, const struct shape *s, enum mode mode,
 			 const struct result *r, bool first)
 {
-	const char *kernel = kernels_best() ? kernels_best()->name : "scalar";
+	const char *kernel = kernels_name(kernels_best());
 	char shape[100], share[32] = "-";
 	snprintf(shape, sizeof shape, "%zux%zux%zu", s->heads, s->tokens, s->head_size);
 	if (r->peak > 0)

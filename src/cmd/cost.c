@@ -209,7 +209,7 @@ enum attn_status cost_print(struct cost *cost, const struct command *self, const
 	if (status != ATTN_OK)
 		return status;
 	const struct kernels *kernels = kernels_best();
-	const char *kernel = kernels && want.stage == SCORES_NONE ? kernels->name : "scalar";
+	const char *kernel = kernels_name(want.stage == SCORES_NONE ? kernels : NULL);
 	size_t threads = threads_count();
 	double workspace = (double)cost->engine.workspace * (double)threads;
 	double memory = workspace + (double)cost->inputs + (double)cost->engine.projected +

@@ -103,7 +103,7 @@ static enum attn_status print_details(struct attn_error *err)
 	if (status != ATTN_OK)
 		return status;
 	puts("attn " ATTN_VERSION);
-	printf("kernel: %s\nkernels: ", kernels_best() ? kernels_best()->name : "scalar");
+	printf("kernel: %s\nkernels: ", kernels_name(kernels_best()));
 	for (size_t i = 0; kernels_runnable(i); i++)
 		printf("%s, ", kernels_runnable(i)->name);
 	printf("scalar\nthreads: %zu\n", threads_available());

@@ -91,11 +91,6 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 	return ATTN_OK;
 }
 
-static bool chosen(const bool *selected, size_t i)
-{
-	return !selected || selected[i];
-}
-
 static double total_work(const struct row_source *source, const struct rows_selection *s)
 {
 	const struct rows_info *info = source->info;
@@ -109,8 +104,8 @@ static double total_work(const struct row_source *source, const struct rows_sele
 		size_t query = row % info->queries, head = row / info->queries % info->heads;
 		size_t batch = row / info->queries / info->heads % info->batch;
 		size_t layer = row / info->queries / info->heads / info->batch;
-		if (!s || (chosen(s->queries, query) && chosen(s->heads, head) && chosen(s->batch, batch) &&
-			   chosen(s->layers, layer)))
+		if (!s || (rows_chosen(s->queries, query) && rows_chosen(s->heads, head) &&
+			   rows_chosen(s->batch, batch) && rows_chosen(s->layers, layer)))
 			total += (double)query_work(source->visibility, batch, query);
 	}
 	return total;

@@ -216,11 +216,6 @@ static void print_heading(struct printer *p, const struct row *row)
 	flush_text(p);
 }
 
-static bool chosen(const bool *selected, size_t i)
-{
-	return !selected || selected[i];
-}
-
 static void each_row(struct printer *p, void (*visit)(struct printer *, const struct row *))
 {
 	const struct rows_info *info = p->view->in->info;
@@ -231,8 +226,8 @@ static void each_row(struct printer *p, void (*visit)(struct printer *, const st
 	for (row.layer = 0; row.layer < info->layers; row.layer++) {
 		for (row.batch = 0; row.batch < info->batch; row.batch++) {
 			for (row.head = 0; row.head < heads; row.head++) {
-				if (!chosen(s->layers, row.layer) || !chosen(s->batch, row.batch) ||
-				    (row.head < info->heads && !chosen(s->heads, row.head)))
+				if (!rows_chosen(s->layers, row.layer) || !rows_chosen(s->batch, row.batch) ||
+				    (row.head < info->heads && !rows_chosen(s->heads, row.head)))
 					continue;
 				if (headings)
 					print_heading(p, &row);

@@ -83,7 +83,7 @@ static struct part describe(const struct inputs *in, const struct run_options *r
 	    .value_size = p->has_values ? p->value_size : 0,
 	    .output_size = p->has_values ? p->output_size : 0,
 	    .has_tokens = info->has_tokens,
-	    .kernel = kernels ? kernels->name : "scalar",
+	    .kernel = kernels_name(kernels),
 	};
 }
 

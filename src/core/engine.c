@@ -335,8 +335,7 @@ enum attn_status engine_new(struct engine **out, const struct problem *p, struct
 	*out = NULL;
 	if (!engine)
 		return attn_fail_memory(err);
-	engine->source =
-	    (struct row_source){&p->info, &p->visibility, want.weights, 0, engine_read, engine_free};
+	engine->source = (struct row_source){&p->info, &p->visibility, 0, engine_read, engine_free};
 	engine->problem = p;
 	engine->want = want;
 	engine->want.context &= p->has_values;

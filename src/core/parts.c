@@ -488,7 +488,7 @@ enum attn_status parts_open(struct row_source **source, struct problem *p, struc
 	*source = NULL;
 	if (!s)
 		return attn_fail_memory(err);
-	s->source = (struct row_source){&s->info, &s->visibility, want.weights, 0, parts_read, parts_free};
+	s->source = (struct row_source){&s->info, &s->visibility, 0, parts_read, parts_free};
 	s->want = want;
 	s->count = count;
 	enum attn_status status = bind(s, p, parts, version, err);

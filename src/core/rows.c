@@ -38,11 +38,6 @@ size_t rows_before_block(const struct rows_info *info, size_t block)
 	return block / blocks * info->queries + block % blocks * ROWS_BLOCK;
 }
 
-static bool chosen(const bool *selected, size_t i)
-{
-	return !selected || selected[i];
-}
-
 /* Runs of selected queries, each at most a block. */
 struct runs {
 	struct run {
@@ -57,7 +52,7 @@ static bool find_runs(const struct rows_info *info, const bool *selected, struct
 	if (!runs->items)
 		return false;
 	for (size_t query = 0; query < info->queries; query++) {
-		if (!chosen(selected, query))
+		if (!rows_chosen(selected, query))
 			continue;
 		struct run *last = runs->count ? &runs->items[runs->count - 1] : NULL;
 		if (last && last->query + last->count == query && last->count < ROWS_BLOCK)
@@ -197,9 +192,9 @@ static bool find_heads(const struct rows_info *info, const struct rows_selection
 	if (!*heads)
 		return false;
 	for (size_t i = 0; i < all; i++)
-		if (chosen(selection->layers, i / info->heads / info->batch) &&
-		    chosen(selection->batch, i / info->heads % info->batch) &&
-		    chosen(selection->heads, i % info->heads))
+		if (rows_chosen(selection->layers, i / info->heads / info->batch) &&
+		    rows_chosen(selection->batch, i / info->heads % info->batch) &&
+		    rows_chosen(selection->heads, i % info->heads))
 			(*heads)[(*count)++] = i;
 	return true;
 }

@@ -52,7 +52,6 @@ struct row_block {
 struct row_source {
 	const struct rows_info *info;        /* owned by the source */
 	const struct visibility *visibility; /* what hides keys; owned by the source */
-	bool has_weights;                    /* blocks carry weights and visible, else those are NULL */
 	size_t row_cost;                     /* about how many multiply-adds a row takes */
 
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
@@ -97,6 +96,12 @@ struct rows_selection {
 	 * first_block to before last_block; both 0 means all. */
 	size_t first_block, last_block;
 };
+
+/* Whether entry `i` of one of those arrays is selected. */
+static inline bool rows_chosen(const bool *selected, size_t i)
+{
+	return !selected || selected[i];
+}
 
 /* How many blocks all rows make: for each (layer, batch, head) its queries by
  * ROWS_BLOCK.  False when that many cannot be counted. */

@@ -209,7 +209,7 @@ enum attn_status stored_open(struct row_source **source, const struct bundle *b,
 	*source = NULL;
 	if (!s)
 		return attn_fail_memory(err);
-	s->source = (struct row_source){&s->info, &s->visibility, true, 0, stored_read, stored_free};
+	s->source = (struct row_source){&s->info, &s->visibility, 0, stored_read, stored_free};
 	s->weights = bundle_tensor(b, "weights");
 	enum attn_status status = stored_bind(s, b, notes, err);
 	if (status != ATTN_OK) {

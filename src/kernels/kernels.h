@@ -98,6 +98,12 @@ const struct kernels *kernels_best(void);
 /* ATTN_USAGE when ATTN_KERNEL names no set, or one that cannot run here. */
 enum attn_status kernels_check(struct attn_error *err);
 
+/* What a set is called; NULL is "scalar", the reference. */
+static inline const char *kernels_name(const struct kernels *kernels)
+{
+	return kernels ? kernels->name : "scalar";
+}
+
 /* All sets that can run here, best first; NULL from the end on. */
 const struct kernels *kernels_runnable(size_t i);
 

@@ -128,11 +128,6 @@ static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
 	return ATTN_OK;
 }
 
-static bool selects(const bool *selected, size_t i)
-{
-	return !selected || selected[i];
-}
-
 /* Give each selected (batch, layer, head) its grid. */
 static enum attn_status make_grids(struct grid_sink *s, const struct rows_info *info,
 				   const struct rows_selection *selection, size_t queries, size_t keys,
@@ -142,8 +137,8 @@ static enum attn_status make_grids(struct grid_sink *s, const struct rows_info *
 	for (size_t i = 0; i < total; i++) {
 		size_t head = i % info->heads, layer = i / info->heads % info->layers;
 		size_t batch = i / info->heads / info->layers;
-		s->slots[i] = selects(selection->batch, batch) && selects(selection->layers, layer) &&
-				      selects(selection->heads, head)
+		s->slots[i] = rows_chosen(selection->batch, batch) && rows_chosen(selection->layers, layer) &&
+				      rows_chosen(selection->heads, head)
 				  ? heads++
 				  : SIZE_MAX;
 	}

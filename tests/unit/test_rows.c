@@ -62,9 +62,8 @@ static const struct rows_info info = {
 static struct fake_source new_source(void)
 {
 	/* Costly rows, or one thread would do. */
-	return (struct fake_source){
-	    .source = {.info = &info, .has_weights = true, .row_cost = 1 << 20, .read = fake_read},
-	    .fail_from = SIZE_MAX};
+	return (struct fake_source){.source = {.info = &info, .row_cost = 1 << 20, .read = fake_read},
+				    .fail_from = SIZE_MAX};
 }
 
 struct fake_sink {
