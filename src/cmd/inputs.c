@@ -23,14 +23,17 @@ enum attn_status inputs_setting(struct inputs *in, const struct options *o, stru
 	return bundle_override(&in->bundle, name, o->value ? o->value : "true", option, err);
 }
 
-/* Options that say how rows are computed, where they are only read. */
+/* Options that say how rows are computed, where they are only read: all but those that
+ * say what was hidden. */
 static enum attn_status check_stored_settings(const struct bundle *b, struct attn_error *err)
 {
-	static const char *const computing[] = {"num_heads", "num_kv_heads",  "packed", "scale",
-						"softcap",   "add_zero_attn", "layout"};
-	for (size_t i = 0; i < sizeof computing / sizeof *computing; i++) {
-		const struct setting *s = bundle_setting(b, computing[i]);
-		if (s && s->from_command)
+	static const char *const about_rows[] = {"causal", "window", "dilation", "blocks", "prefix", "axes"};
+	for (size_t i = 0; i < b->setting_count; i++) {
+		const struct setting *s = &b->settings[i];
+		bool allowed = !s->from_command;
+		for (size_t a = 0; a < sizeof about_rows / sizeof *about_rows && !allowed; a++)
+			allowed = strcmp(s->name, about_rows[a]) == 0;
+		if (!allowed)
 			return attn_fail(
 			    err, ATTN_USAGE,
 			    "a stored result, '%s', is read as it is: '%s' has nothing to change",
@@ -45,7 +48,7 @@ static enum attn_status check_stored_tensors(const struct bundle *b, struct attn
 	static const char *const hiding[] = {"mask", "key_padding", "kv_lengths"};
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct role *role = role_find(b->tensors[i].name);
-		bool allowed = !role || role->kind != ROLE_TENSOR;
+		bool allowed = !role || (role->kind != ROLE_TENSOR && role->kind != ROLE_PER_HEAD);
 		for (size_t h = 0; h < sizeof hiding / sizeof *hiding && !allowed; h++)
 			allowed = strcmp(role->name, hiding[h]) == 0;
 		if (!allowed)

@@ -46,8 +46,31 @@ enum {
 	    {"num-kv-heads", required_argument, NULL, OPTION_SETTING},                                       \
 	    {"packed", optional_argument, NULL, OPTION_SETTING},                                             \
 	    {"causal", optional_argument, NULL, OPTION_SETTING},                                             \
+	    {"window", required_argument, NULL, OPTION_SETTING},                                             \
+	    {"dilation", required_argument, NULL, OPTION_SETTING},                                           \
+	    {"blocks", required_argument, NULL, OPTION_SETTING},                                             \
+	    {"prefix", required_argument, NULL, OPTION_SETTING},                                             \
+	    {"score", required_argument, NULL, OPTION_SETTING},                                              \
 	    {"scale", required_argument, NULL, OPTION_SETTING},                                              \
+	    {"temperature", required_argument, NULL, OPTION_SETTING},                                        \
 	    {"softcap", required_argument, NULL, OPTION_SETTING},                                            \
+	    {"normalizer", required_argument, NULL, OPTION_SETTING},                                         \
+	    {"sinks", required_argument, NULL, OPTION_SETTING},                                              \
+	    {"zero-sink", optional_argument, NULL, OPTION_SETTING},                                          \
+	    {"top-k", required_argument, NULL, OPTION_SETTING},                                              \
+	    {"lambda", required_argument, NULL, OPTION_SETTING},                                             \
+	    {"qk-norm", required_argument, NULL, OPTION_SETTING},                                            \
+	    {"qk-norm-eps", required_argument, NULL, OPTION_SETTING},                                        \
+	    {"position-offset", required_argument, NULL, OPTION_SETTING},                                    \
+	    {"sinusoidal", optional_argument, NULL, OPTION_SETTING},                                         \
+	    {"rope", required_argument, NULL, OPTION_SETTING},                                               \
+	    {"rope-style", required_argument, NULL, OPTION_SETTING},                                         \
+	    {"rope-dim", required_argument, NULL, OPTION_SETTING},                                           \
+	    {"rope-scaling", required_argument, NULL, OPTION_SETTING},                                       \
+	    {"alibi", optional_argument, NULL, OPTION_SETTING},                                              \
+	    {"alibi-slopes", required_argument, NULL, OPTION_SETTING},                                       \
+	    {"relative-max-distance", required_argument, NULL, OPTION_SETTING},                              \
+	    {"relative-bidirectional", optional_argument, NULL, OPTION_SETTING},                             \
 	    {"add-zero-attn", optional_argument, NULL, OPTION_SETTING},                                      \
 	    {"layout", required_argument, NULL, OPTION_SETTING},                                             \
 	{                                                                                                    \
@@ -73,7 +96,33 @@ enum {
 	"                          append a key and a value of zeros\n"                                      \
 	"      --layout L          weight matrices are stored 'in,out' or 'out,in' [in,out]\n"               \
 	"      --axes A            what stands before the head in stored weights: layer, batch or\n"         \
-	"                          layer,batch [layer]\n"
+	"                          layer,batch [layer]\n"                                                    \
+	"\n"                                                                                                 \
+	"Kinds of attention, with their formulas in attn-attention(7); X... is one number or one\n"          \
+	"for each head, with commas:\n"                                                                      \
+	"      --score S           scaled-dot, dot, general, additive or cosine [scaled-dot]\n"              \
+	"      --temperature X...  divides the scores [1]\n"                                                 \
+	"      --normalizer N      softmax, sparsemax, entmax15 or linear [softmax]\n"                       \
+	"      --sinks X...        a logit in the softmax that has no value\n"                               \
+	"      --zero-sink[=BOOL]  a sink of 0 in each head\n"                                               \
+	"      --top-k K           only the K highest scores of a query take part\n"                         \
+	"      --qk-norm N         queries and keys are normalised: none, rms or l2 [none]\n"                \
+	"      --qk-norm-eps X     keeps that from dividing by 0 [1e-6]\n"                                   \
+	"      --lambda X...       differential attention: weight of the second map\n"                       \
+	"      --window L,R        a query sees the L keys before its own and the R after; -1: all\n"        \
+	"      --dilation D        of the window only every D-th key [1]\n"                                  \
+	"      --blocks B          block-sparse: size=S[,global=G][,window=W][,random=R][,seed=X]\n"         \
+	"      --prefix N          causal, but all queries see the first N keys\n"                           \
+	"      --rope BASE         rotary positions, such as 10000, or none [none]\n"                        \
+	"      --rope-style S      pairs of dimensions: half or interleaved [half]\n"                        \
+	"      --rope-dim N        how many dimensions are turned [head size]\n"                             \
+	"      --rope-scaling S    linear=F or ntk=F\n"                                                      \
+	"      --position-offset N position of the first query [past keys]\n"                                \
+	"      --sinusoidal[=BOOL] add sinusoidal positions to embeddings\n"                                 \
+	"      --alibi[=BOOL]      scores fall with the distance, by a slope for each head\n"                \
+	"      --alibi-slopes X... other slopes than the usual ones\n"                                       \
+	"      --relative-max-distance N, --relative-bidirectional[=BOOL]\n"                                 \
+	"                          buckets of relative_bias [128; not causal]\n"
 
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \

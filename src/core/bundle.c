@@ -179,8 +179,7 @@ enum attn_status bundle_add_setting(struct bundle *b, const char *name, const ch
 	if (!other)
 		return append_setting(b, name, value, origin, false, err);
 	/* What is no setting of ours, such as a file's "text", is only shown. */
-	if (other->from_command || strcmp(other->value, value) == 0 ||
-	    (!role_find(name) && !unsupported_find(name)))
+	if (other->from_command || strcmp(other->value, value) == 0 || !role_find(name))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is '%s' in '%s' and '%s' in '%s', expected one value",
 			 name, other->value, origin_name(other->origin), value, origin_name(origin));

@@ -20,50 +20,60 @@ void problem_release(struct problem *p)
 	*p = (struct problem){0};
 }
 
-static enum attn_status fail_unsupported(const struct unsupported *u, const char *origin,
-					 struct attn_error *err)
+/* Kinds of attention that are named but not computed yet: refused, not left out
+ * without a word. */
+static enum attn_status refuse_missing(const struct bundle *b, struct attn_error *err)
 {
-	if (!u->neutral)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': '%s' asks for what this version does not compute",
-				 origin_name(origin), u->name);
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "'%s': '%s' asks for what this version does not compute, expected '%s' or none",
-			 origin_name(origin), u->name, u->neutral);
-}
-
-/* Whether a tensor says that there is none of it: a number, or the two of a window. */
-static enum attn_status tensor_is_neutral(const struct unsupported *u, struct tensor *t, bool *neutral,
-					  struct attn_error *err)
-{
-	*neutral = t->count >= 1 && t->count <= 2 && !isnan(u->neutral_number);
-	enum attn_status status = *neutral ? tensor_load(t, err) : ATTN_OK;
-	for (size_t i = 0; i < t->count && status == ATTN_OK && *neutral; i++)
-		*neutral = tensor_get(t, i) == u->neutral_number;
-	return status;
-}
-
-/* Attention of other kinds: better refused than silently computed without. */
-static enum attn_status refuse_unsupported(const struct bundle *b, struct attn_error *err)
-{
-	for (size_t i = 0; i < b->setting_count; i++) {
-		const struct setting *s = &b->settings[i];
-		const struct unsupported *u = unsupported_find(s->name);
-		double number = NAN;
-		if (!u || (u->neutral && strcmp(s->value, u->neutral) == 0) ||
-		    (parse_number(s->value, &number) && number == u->neutral_number))
-			continue;
-		return fail_unsupported(u, s->origin, err);
-	}
-	for (size_t i = 0; i < b->tensor_count; i++) {
-		struct tensor *t = &b->tensors[i];
-		const struct unsupported *u = unsupported_find(t->name);
-		bool neutral = true;
-		enum attn_status status = u ? tensor_is_neutral(u, t, &neutral, err) : ATTN_OK;
-		if (status == ATTN_OK && !neutral)
-			status = fail_unsupported(u, t->origin, err);
-		if (status != ATTN_OK)
-			return status;
+	static const char *const names[] = {"score",
+					    "temperature",
+					    "score_w",
+					    "score_u",
+					    "score_v",
+					    "score_b",
+					    "window",
+					    "dilation",
+					    "blocks",
+					    "prefix",
+					    "segments",
+					    "source_segments",
+					    "rope",
+					    "rope_style",
+					    "rope_dim",
+					    "rope_scaling",
+					    "positions",
+					    "source_positions",
+					    "position_offset",
+					    "sinusoidal",
+					    "position_table",
+					    "source_position_table",
+					    "alibi",
+					    "alibi_slopes",
+					    "relative_bias",
+					    "normalizer",
+					    "sinks",
+					    "zero_sink",
+					    "top_k",
+					    "qk_norm",
+					    "q_norm",
+					    "k_norm",
+					    "lambda",
+					    "wdq",
+					    "wuq",
+					    "wqr",
+					    "wdkv",
+					    "wuk",
+					    "wuv",
+					    "wukv",
+					    "wkr",
+					    "q_latent_norm",
+					    "kv_latent_norm"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct setting *s = bundle_setting(b, names[i]);
+		const struct tensor *t = bundle_tensor(b, names[i]);
+		if (s || t)
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%s': '%s' asks for what this version does not compute",
+					 origin_name(s ? s->origin : t->origin), names[i]);
 	}
 	return ATTN_OK;
 }
@@ -77,7 +87,7 @@ static enum attn_status check_unknown(struct problem *p, const struct bundle *b,
 	char note[400];
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
-		if (role_find(t->name) || unsupported_find(t->name))
+		if (role_find(t->name))
 			continue;
 		const char *near = role_suggest(t->name);
 		if (near && !bundle_tensor(b, near))
@@ -191,7 +201,7 @@ enum attn_status problem_init(struct problem *p, const struct bundle *b, struct 
 	    check_unknown, bind_form, bind_past, bind_appended, bind_output, bind_scores, bind_rows,
 	};
 	*p = (struct problem){.batch = 1};
-	enum attn_status status = refuse_unsupported(b, err);
+	enum attn_status status = refuse_missing(b, err);
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && status == ATTN_OK; i++)
 		status = steps[i](p, b, err);
 	if (status != ATTN_OK)

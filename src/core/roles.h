@@ -7,10 +7,12 @@
 #include <stddef.h>
 
 enum role_kind {
-	ROLE_TENSOR,  /* an input tensor: embeddings, wq, mask, ... */
-	ROLE_RESULT,  /* a result tensor: weights, context, output, scores */
-	ROLE_TEXT,    /* a list of strings: tokens, source_tokens, head_names */
-	ROLE_SETTING, /* num_heads, causal, ... */
+	ROLE_TENSOR,       /* an input tensor: embeddings, wq, mask, ... */
+	ROLE_RESULT,       /* a result tensor: weights, context, output, scores */
+	ROLE_TEXT,         /* a list of strings: tokens, source_tokens, head_names */
+	ROLE_SETTING,      /* num_heads, causal, ... */
+	ROLE_SETTING_PAIR, /* window: a setting of two numbers, which may be an array */
+	ROLE_PER_HEAD,     /* temperature, sinks, ...: a tensor, or a setting */
 };
 
 struct role {
@@ -22,17 +24,12 @@ struct role {
 
 extern const struct role roles[]; /* ends with a NULL name */
 
+static inline bool role_is_setting(const struct role *role)
+{
+	return role->kind == ROLE_SETTING || role->kind == ROLE_SETTING_PAIR;
+}
+
 const struct role *role_find(const char *name); /* case-sensitive; NULL when unknown */
-
-/* Names, of settings or tensors, for attention of kinds that this version does not
- * compute: they are refused unless they say that there is none of it. */
-struct unsupported {
-	const char *name;
-	const char *neutral;   /* the text that says so; NULL: nothing does */
-	double neutral_number; /* the number that says so, or all of an array; NaN: none does */
-};
-
-const struct unsupported *unsupported_find(const char *name); /* or NULL */
 
 /* The known role nearest to `name`, or NULL when none is near (more than a
  * third of its letters, or 2 edits for a short one, differ). */

@@ -386,7 +386,7 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 		status = attn_fail(err, ATTN_USAGE,
 				   "unknown role '%.100s' in '%.200s', expected one such as embeddings or wq",
 				   name, operand);
-	else if (role->kind == ROLE_SETTING)
+	else if (role_is_setting(role))
 		status = fail_setting(name, rest, err);
 	else if (!*rest)
 		status = attn_fail(err, ATTN_USAGE, "'%s' names no file: give %s=FILE", operand, name);

@@ -35,29 +35,51 @@ enum {
 	SOURCE_KEYS = sizeof source_keys / sizeof *source_keys
 };
 
-static enum attn_status read_setting(const struct document *doc, const cJSON *item, const char *name,
-				     const char *expected)
+/* "[4, 0]" as "4,0", what the command line takes. */
+static bool row_text(const struct json_row *row, char *text, size_t size)
 {
-	char number[40];
+	size_t length = 0;
+	for (size_t i = 1; i + 1 < row->length; i++) {
+		char c = row->text[i];
+		if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+			continue;
+		if (length + 1 >= size)
+			return false;
+		text[length++] = c;
+	}
+	text[length] = '\0';
+	return true;
+}
+
+/* null is as if it were not there. */
+static enum attn_status read_setting(const struct document *doc, const cJSON *item, const struct role *role)
+{
+	char number[100];
 	const char *value = number;
-	if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
+	const struct json_row *row = role->kind == ROLE_SETTING_PAIR ? json_row(doc->rows, item) : NULL;
+	if (cJSON_IsNull(item))
+		return ATTN_OK;
+	if (row && row->count == 2 && row_text(row, number, sizeof number))
+		value = number;
+	else if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
 		number_format(item->valuedouble, number, sizeof number);
 	else if (cJSON_IsBool(item))
 		value = cJSON_IsTrue(item) ? "true" : "false";
 	else if (cJSON_IsString(item))
 		value = item->valuestring;
 	else
-		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", name,
+		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", role->name,
 				 cJSON_IsNumber(item) ? "beyond the range of float64" : json_kind(item),
-				 expected);
-	return bundle_add_setting(doc->out, name, value, doc->origin, doc->err);
+				 role->shape);
+	return bundle_add_setting(doc->out, role->name, value, doc->origin, doc->err);
 }
 
 static enum attn_status read_role(const struct document *doc, const cJSON *item, const char *label,
 				  const struct role *role)
 {
-	if (role->kind == ROLE_SETTING)
-		return read_setting(doc, item, role->name, role->shape);
+	bool array = cJSON_IsArray(item) || json_row(doc->rows, item);
+	if (role_is_setting(role) || (role->kind == ROLE_PER_HEAD && !array))
+		return read_setting(doc, item, role);
 	if (role->kind == ROLE_TEXT) {
 		struct string_list list;
 		enum attn_status status = json_strings(item, label, &list, doc->err);
@@ -70,20 +92,6 @@ static enum attn_status read_role(const struct document *doc, const cJSON *item,
 	struct tensor t;
 	enum attn_status status =
 	    json_tensor(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err);
-	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
-}
-
-/* What this version does not compute: kept for problem_init, which refuses it unless it
- * says that there is none of it. */
-static enum attn_status read_unsupported(const struct document *doc, const cJSON *item)
-{
-	if (cJSON_IsNull(item))
-		return ATTN_OK;
-	if (!cJSON_IsArray(item) && !json_row(doc->rows, item))
-		return read_setting(doc, item, item->string, "a number, a string, true or false");
-	struct tensor t;
-	enum attn_status status =
-	    json_tensor(doc->rows, item, item->string, item->string, doc->origin, false, &t, doc->err);
 	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
 }
 
@@ -151,8 +159,7 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 		return ATTN_OK;
 	bool heads = strcmp(item->string, "heads") == 0, source = strcmp(item->string, "source") == 0;
 	const struct role *role = role_find(item->string);
-	bool unsupported = unsupported_find(item->string) != NULL;
-	if (!heads && !source && !role && !unsupported) {
+	if (!heads && !source && !role) {
 		struct suggestion best = {0};
 		const char *nearest = role_suggest(item->string);
 		if (nearest)
@@ -167,8 +174,6 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 				 item->string);
 	if (role)
 		return read_role(doc, item, item->string, role);
-	if (unsupported)
-		return read_unsupported(doc, item);
 	if (source)
 		return read_source(doc, item);
 	enum attn_status status = check_heads_alone(doc, object);

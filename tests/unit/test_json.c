@@ -75,21 +75,25 @@ static void test_settings(void **state)
 	bundle_release(&b);
 }
 
-/* Attention that is not computed is said, not unknown: problem_init has the last word. */
-static void test_unsupported(void **state)
+/* A pair may be an array; a number for each head may be one for all; null is not given. */
+static void test_kinds_of_settings(void **state)
 {
 	(void)state;
 	struct bundle b;
-	read_text("{\"rope\": \"none\", \"alibi\": false, \"score\": \"scaled-dot\", \"window\": [-1, -1],"
-		  " \"sinks\": null}",
+	read_text("{\"rope\": \"none\", \"alibi\": false, \"window\": [ 4,\n -1 ], \"sinks\": null,"
+		  " \"temperature\": 0.5, \"lambda\": [0.1, 0.2]}",
 		  &b);
 	expect_setting(&b, "rope", "none");
 	expect_setting(&b, "alibi", "false");
-	expect_setting(&b, "score", "scaled-dot");
-	expect_tensor(bundle_tensor(&b, "window"), DTYPE_F64, 1, (size_t[]){2}, (double[]){-1, -1});
-	assert_int_equal(b.tensor_count + b.setting_count, 4);
+	expect_setting(&b, "window", "4,-1");
+	expect_setting(&b, "temperature", "0.5");
+	expect_tensor(bundle_tensor(&b, "lambda"), DTYPE_F64, 1, (size_t[]){2}, (double[]){0.1, 0.2});
+	assert_int_equal(b.tensor_count, 1);
+	assert_int_equal(b.setting_count, 4);
 	bundle_release(&b);
-	expect_bad_text("{\"rope\": {\"theta\": 1}}", "'rope' is an object, expected a number, a string");
+	expect_bad_text("{\"rope\": {\"theta\": 1}}", "'rope' is an object, expected a number");
+	expect_bad_text("{\"window\": [1, 2, 3]}", "'window' is an array, expected 'L,R'");
+	expect_bad_text("{\"num_heads\": [1, 2]}", "'num_heads' is an array, expected a whole number");
 }
 
 static void test_strings(void **state)
@@ -274,7 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_roles),
 	    cmocka_unit_test(test_settings),
-	    cmocka_unit_test(test_unsupported),
+	    cmocka_unit_test(test_kinds_of_settings),
 	    cmocka_unit_test(test_strings),
 	    cmocka_unit_test(test_null_is_masked),
 	    cmocka_unit_test(test_heads),
