@@ -15,9 +15,10 @@
 struct command {
 	const char *name;
 	enum attn_status (*run)(const struct command *self, int argc, char **argv, struct attn_error *err);
-	const char *title;   /* "attn inspect token": before messages */
-	const char *summary; /* one line for lists */
-	const char *usage;   /* what --help prints */
+	const char *title;     /* "attn inspect token": before messages */
+	const char *summary;   /* one line for lists */
+	const char *usage;     /* what --help prints */
+	const char *usage_end; /* and after that, behind the settings of an INPUT; or NULL */
 };
 
 /* Tables end with NULL. */

@@ -27,12 +27,12 @@ static const char usage[] =
     "      --transpose       rows are keys, columns are queries\n"
     "      --numbers WHEN    weights in cells: auto, on or off [auto]\n"
     "      --reduce HOW      how many weights become one cell: max or mean [max]\n"
-    "      --max X           top of the colour scale [the largest weight drawn]\n"
-    "\n" SETTING_USAGE "\n"
-    "      --threads N       threads [the processors that this process may use]\n"
-    "  -h, --help            show this help\n"
-    "\n"
-    "attn heatmap x.json --head 3 -o head3.png\n";
+    "      --max X           top of the colour scale [the largest weight drawn]\n";
+
+static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"  -h, --help            show this help\n"
+				"\n"
+				"attn heatmap x.json --head 3 -o head3.png\n";
 
 static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
@@ -158,4 +158,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	return status;
 }
 
-const struct command command_heatmap = {"heatmap", run, "attn heatmap", "draw weights as a picture", usage};
+const struct command command_heatmap = {"heatmap", run,      "attn heatmap", "draw weights as a picture",
+					usage,     usage_end};

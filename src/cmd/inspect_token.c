@@ -28,14 +28,14 @@ static const char usage[] =
     "      --text            lines such as 'it -> animal 0.171' [on a terminal]\n"
     "      --tsv             a table: layer head query query_token rank key key_token weight\n"
     "                        [elsewhere]\n"
-    "      --json, --jsonl   one document, or a line a row, with the same names\n"
-    "\n" SETTING_USAGE "\n"
-    "      --threads N       threads [the processors that this process may use]\n"
-    "  -h, --help            show this help\n"
-    "\n"
-    "Exit status 1: TOKEN does not occur.\n"
-    "\n"
-    "attn inspect token blanc samples/translation.json --top 1\n";
+    "      --json, --jsonl   one document, or a line a row, with the same names\n";
+
+static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"  -h, --help            show this help\n"
+				"\n"
+				"Exit status 1: TOKEN does not occur.\n"
+				"\n"
+				"attn inspect token blanc samples/translation.json --top 1\n";
 
 enum {
 	OPTION_TO = OPTION_OWN
@@ -216,5 +216,6 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 }
 
 const struct command command_inspect_token = {
-    "token", run, "attn inspect token", "what a token attends to, or what attends to it, ranked", usage,
+    "token", run,       "attn inspect token", "what a token attends to, or what attends to it, ranked",
+    usage,   usage_end,
 };

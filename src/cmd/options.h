@@ -84,45 +84,7 @@ enum {
 	}
 
 /* SETTING_OPTIONS in a usage. */
-#define SETTING_USAGE                                                                                        \
-	"Attention (override what files say):\n"                                                             \
-	"      --num-heads N       query heads\n"                                                            \
-	"      --num-kv-heads N    key and value heads, shared by groups of query heads\n"                   \
-	"      --packed[=BOOL]     q, k, v hold their heads side by side\n"                                  \
-	"      --causal[=BOOL]     a query sees no key after its own position\n"                             \
-	"      --scale X           factor of the scores [1/sqrt(head size)]\n"                               \
-	"      --softcap X         scores s become X tanh(s/X) [none]\n"                                     \
-	"      --add-zero-attn[=BOOL]\n"                                                                     \
-	"                          append a key and a value of zeros\n"                                      \
-	"      --layout L          weight matrices are stored 'in,out' or 'out,in' [in,out]\n"               \
-	"      --axes A            what stands before the head in stored weights: layer, batch or\n"         \
-	"                          layer,batch [layer]\n"                                                    \
-	"\n"                                                                                                 \
-	"Kinds of attention, with their formulas in attn-attention(7); X... is one number or one\n"          \
-	"for each head, with commas:\n"                                                                      \
-	"      --score S           scaled-dot, dot, general, additive or cosine [scaled-dot]\n"              \
-	"      --temperature X...  divides the scores [1]\n"                                                 \
-	"      --normalizer N      softmax, sparsemax, entmax15 or linear [softmax]\n"                       \
-	"      --sinks X...        a logit in the softmax that has no value\n"                               \
-	"      --zero-sink[=BOOL]  a sink of 0 in each head\n"                                               \
-	"      --top-k K           only the K highest scores of a query take part\n"                         \
-	"      --qk-norm N         queries and keys are normalised: none, rms or l2 [none]\n"                \
-	"      --qk-norm-eps X     keeps that from dividing by 0 [1e-6]\n"                                   \
-	"      --lambda X...       differential attention: weight of the second map\n"                       \
-	"      --window L,R        a query sees the L keys before its own and the R after; -1: all\n"        \
-	"      --dilation D        of the window only every D-th key [1]\n"                                  \
-	"      --blocks B          block-sparse: size=S[,global=G][,window=W][,random=R][,seed=X]\n"         \
-	"      --prefix N          causal, but all queries see the first N keys\n"                           \
-	"      --rope BASE         rotary positions, such as 10000, or none [none]\n"                        \
-	"      --rope-style S      pairs of dimensions: half or interleaved [half]\n"                        \
-	"      --rope-dim N        how many dimensions are turned [head size]\n"                             \
-	"      --rope-scaling S    linear=F or ntk=F\n"                                                      \
-	"      --position-offset N position of the first query [past keys]\n"                                \
-	"      --sinusoidal[=BOOL] add sinusoidal positions to embeddings\n"                                 \
-	"      --alibi[=BOOL]      scores fall with the distance, by a slope for each head\n"                \
-	"      --alibi-slopes X... other slopes than the usual ones\n"                                       \
-	"      --relative-max-distance N, --relative-bidirectional[=BOOL]\n"                                 \
-	"                          buckets of relative_bias [128; not causal]\n"
+extern const char setting_usage[];
 
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/progress.h"
 #include "io/output.h"
 #include "util/buffer.h"
@@ -100,5 +101,7 @@ enum attn_status write_text(const struct command *self, const char *path, struct
 enum attn_status print_usage(const struct command *self)
 {
 	fputs(self->usage, stdout);
+	if (self->usage_end)
+		printf("\n%s\n%s", setting_usage, self->usage_end);
 	return ATTN_OK;
 }

@@ -286,8 +286,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	return status;
 }
 
-const struct command command_run = {"run", run, "attn run",
-				    "compute; write context, weights, heatmaps, rankings", run_usage};
+const struct command command_run = {
+    "run", run, "attn run", "compute; write context, weights, heatmaps, rankings", run_usage, run_usage_end};
 
 const struct command command_merge = {"merge", run, "attn merge", "join the parts of a run on many machines",
 				      merge_usage};

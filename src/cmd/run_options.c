@@ -42,12 +42,12 @@ const char run_usage[] =
     "      --shard I/N         only part I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
-    "\n" OUTPUTS_USAGE(
-	SCORES_USAGE) "\n" SETTING_USAGE "\n"
-		      "      --threads N         threads [the processors that this process may use]\n"
-		      "  -h, --help              show this help\n"
-		      "\n"
-		      "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
+    "\n" OUTPUTS_USAGE(SCORES_USAGE);
+
+const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
+			     "  -h, --help              show this help\n"
+			     "\n"
+			     "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
 
 const char merge_usage[] =
     "usage: attn merge [options] PART...\n"

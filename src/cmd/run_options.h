@@ -25,7 +25,7 @@ struct run_options {
 	char top_option[32], table_option[32], picture_option[32];
 };
 
-extern const char run_usage[], merge_usage[];
+extern const char run_usage[], run_usage_end[], merge_usage[];
 
 /* Settings go to in->bundle.  optind is then the first operand. */
 enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,
