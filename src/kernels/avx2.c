@@ -12,6 +12,10 @@
 	{                                                                                                    \
 		return _mm256_max_ps(a, b);                                                                  \
 	}                                                                                                    \
+	INLINE vec lowest_of(vec a, vec b)                                                                   \
+	{                                                                                                    \
+		return _mm256_min_ps(a, b);                                                                  \
+	}                                                                                                    \
 	INLINE vec where_less(vec x, vec y, vec a, vec b)                                                    \
 	{                                                                                                    \
 		return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, y, _CMP_LT_OQ));                              \

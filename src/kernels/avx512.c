@@ -12,6 +12,10 @@
 	{                                                                                                    \
 		return _mm512_max_ps(a, b);                                                                  \
 	}                                                                                                    \
+	INLINE vec lowest_of(vec a, vec b)                                                                   \
+	{                                                                                                    \
+		return _mm512_min_ps(a, b);                                                                  \
+	}                                                                                                    \
 	INLINE vec where_less(vec x, vec y, vec a, vec b)                                                    \
 	{                                                                                                    \
 		return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), b, a);                     \

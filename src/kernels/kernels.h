@@ -74,9 +74,30 @@ struct kernels {
 	 * the next multiple of lanes. */
 	bool (*all_finite)(const float *rows, size_t count, size_t cols);
 
-	/* scores: s becomes cap * tanh(s / cap), within 2e-7 cap and 6e-7 of its value; NaN
-	 * where s is not finite, so that an overflow stays visible. */
+	/* scores: s becomes cap * tanh(s / cap), within 4.5e-7 of its value, relative to it;
+	 * NaN where s is not finite, so that an overflow stays visible. */
 	void (*softcap)(float *scores, size_t keys, size_t cols, float cap);
+
+	/* scores (count, TILE): scores[j * TILE + q] = scale * the sum over a < inner of
+	 * v[a] tanh(keys[j * key_stride + a] + queries[a * TILE + q]); queries is a tile
+	 * (inner, TILE).  The score of Bahdanau et al. 2014, appendix A.1.2, once the
+	 * projections are done.  tanh is within 3.2e-7 of its value for any sum, however
+	 * large; NaN stays NaN. */
+	void (*additive)(float *scores, const float *keys, size_t key_stride, const float *queries,
+			 const float *v, size_t count, size_t inner, size_t cols, float scale);
+
+	/* scores[j * TILE + q] += table[q - j]: a bias that depends on the distance alone
+	 * (ALiBi, T5).  `table` points at distance 0, and is read from 1 - keys up to, not
+	 * including, cols rounded up to lanes. */
+	void (*add_by_distance)(float *scores, size_t keys, size_t cols, const float *table);
+
+	/* x (count plain numbers) becomes elu(x) + 1: x + 1 from 0 on, e^x below, exactly 0
+	 * below -87.3.  The feature map of Katharopoulos et al. 2020; NaN stays NaN. */
+	void (*feature_map)(float *x, size_t count);
+
+	/* sum (TILE) += rows (count, TILE), column by column; one float32 sum over all
+	 * rows. */
+	void (*sum_columns)(const float *rows, size_t count, size_t cols, float *sum);
 
 	/* tile (inner, TILE) = the transpose of rows (cols, inner; row_stride), times
 	 * `scale`; columns from cols up to the next multiple of lanes become 0. */

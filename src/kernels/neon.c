@@ -12,6 +12,10 @@
 	{                                                                                                    \
 		return vmaxq_f32(a, b);                                                                      \
 	}                                                                                                    \
+	INLINE vec lowest_of(vec a, vec b)                                                                   \
+	{                                                                                                    \
+		return vminq_f32(a, b);                                                                      \
+	}                                                                                                    \
 	INLINE vec where_less(vec x, vec y, vec a, vec b)                                                    \
 	{                                                                                                    \
 		return vbslq_f32(vcltq_f32(x, y), a, b);                                                     \

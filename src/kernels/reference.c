@@ -42,6 +42,18 @@ void reference_scores(double *scores, const float *q, const float *k, size_t k_s
 		scores[j] = scale * dot(q, k + j * k_stride, d);
 }
 
+void reference_additive(double *scores, const float *q, const float *k, size_t k_stride, const float *v,
+			size_t inner, size_t keys, double scale)
+{
+	for (size_t j = 0; j < keys; j++) {
+		const float *key = k + j * k_stride;
+		double sum = 0;
+		for (size_t a = 0; a < inner; a++)
+			sum += (double)v[a] * tanh((double)q[a] + (double)key[a]);
+		scores[j] = scale * sum;
+	}
+}
+
 void reference_softcap(double *scores, size_t keys, double cap)
 {
 	for (size_t j = 0; j < keys; j++)

@@ -20,6 +20,12 @@ void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_st
 void reference_scores(double *scores, const float *q, const float *k, size_t k_stride, size_t d, size_t keys,
 		      double scale);
 
+/* scores (keys) = scale * the sum over a of v (inner) tanh(q (inner) + k (keys, inner;
+ * k_stride)), with q and k projected and biased.  Bahdanau et al. 2014, appendix
+ * A.1.2. */
+void reference_additive(double *scores, const float *q, const float *k, size_t k_stride, const float *v,
+			size_t inner, size_t keys, double scale);
+
 /* scores (keys): s becomes cap * tanh(s / cap).  Bello et al. 2016, Gemma 2. */
 void reference_softcap(double *scores, size_t keys, double cap);
 

@@ -35,11 +35,12 @@ INLINE vec spread(float x)
 	return x - (vec){0};
 }
 
-/* What has no operator in C, so that each set brings its own: highest_of(a, b);
- * where_less(x, y, a, b), which is a where x < y and else b; store_past_cache, to an
- * aligned place that is not read soon; settle_stores, after which other threads see
- * those. */
+/* What has no operator in C, so that each set brings its own: highest_of(a, b) and
+ * lowest_of(a, b), which are NaN where b is; where_less(x, y, a, b), which is a where
+ * x < y and else b; store_past_cache, to an aligned place that is not read soon;
+ * settle_stores, after which other threads see those. */
 INLINE vec highest_of(vec a, vec b);
+INLINE vec lowest_of(vec a, vec b);
 INLINE vec where_less(vec x, vec y, vec a, vec b);
 INLINE void store_past_cache(float *at, vec v);
 INLINE void settle_stores(void);
@@ -259,6 +260,26 @@ static void scale_columns(float *rows, size_t count, size_t cols, const float *f
 	}
 }
 
+/* The sums of `nv` vectors of columns. */
+INLINE void sum_vectors(const float *rows, size_t count, float *sum, const int nv)
+{
+	vec total[COL_TILE] = {{0}};
+	for (size_t r = 0; r < count; r++)
+		for (int v = 0; v < nv; v++)
+			total[v] += load(rows + r * TILE + (size_t)v * LANES);
+	for (int v = 0; v < nv; v++)
+		store(sum + v * LANES, load(sum + v * LANES) + total[v]);
+}
+
+static void sum_columns(const float *rows, size_t count, size_t cols, float *sum)
+{
+	size_t c = 0;
+	for (; c + LANES * (COL_TILE - 1) < cols; c += LANES * COL_TILE)
+		sum_vectors(rows + c, count, sum + c, COL_TILE);
+	for (; c < cols; c += LANES)
+		sum_vectors(rows + c, count, sum + c, 1);
+}
+
 static float largest(const float *numbers, size_t count)
 {
 	const ivec magnitude = (ivec)spread(-0.0f) ^ -1; /* all but the sign */
@@ -287,27 +308,6 @@ static bool all_finite(const float *rows, size_t count, size_t cols)
 	for (int i = 0; i < LANES; i++)
 		all &= sum[i] == 0;
 	return all;
-}
-
-/* tanh x = (1 - e) / (1 + e) with e = exp(-2 |x|), and the sign of x. */
-static void softcap(float *scores, size_t keys, size_t cols, float cap)
-{
-	const ivec sign = (ivec)spread(-0.0f);
-	for (size_t j = 0; j < keys; j++) {
-		for (size_t c = 0; c < cols; c += LANES) {
-			vec score = load(scores + j * TILE + c), x = score / cap;
-			ivec negative = (ivec)x & sign;
-			vec size = (vec)((ivec)x ^ negative);
-			vec e = exponential(-2.0f * size);
-			vec t = (1.0f - e) / (1.0f + e);
-			/* For small x the difference loses digits: tanh x = x - x^3 / 3 + 2 x^5 / 15. */
-			vec square = size * size;
-			vec small = size * (1.0f + square * (square * 0.133333333f - 0.333333333f));
-			t = where_less(size, spread(0.08f), small, t);
-			/* An overflow must stay visible: inf - inf is NaN. */
-			store(scores + j * TILE + c, (vec)((ivec)t | negative) * cap + (score - score));
-		}
-	}
 }
 
 /* --- transposition -------------------------------------------------------- */
@@ -392,6 +392,8 @@ static void unpack(float *rows, size_t row_stride, const float *tile, size_t col
 		settle_stores();
 }
 
+#include "kernels/simd_scores.h"
+
 const struct kernels KERNELS_NAME = {
     .name = KERNELS_TEXT,
     .lanes = LANES,
@@ -403,6 +405,10 @@ const struct kernels KERNELS_NAME = {
     .largest = largest,
     .all_finite = all_finite,
     .softcap = softcap,
+    .additive = additive,
+    .add_by_distance = add_by_distance,
+    .feature_map = feature_map,
+    .sum_columns = sum_columns,
     .pack = pack,
     .unpack = unpack,
 };
