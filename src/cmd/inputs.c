@@ -45,7 +45,8 @@ static enum attn_status check_stored_settings(const struct bundle *b, struct att
 /* Tensors to compute from, beside what would have come of them. */
 static enum attn_status check_stored_tensors(const struct bundle *b, struct attn_error *err)
 {
-	static const char *const hiding[] = {"mask", "key_padding", "kv_lengths"};
+	static const char *const hiding[] = {"mask", "key_padding", "kv_lengths", "segments",
+					     "source_segments"};
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct role *role = role_find(b->tensors[i].name);
 		bool allowed = !role || (role->kind != ROLE_TENSOR && role->kind != ROLE_PER_HEAD);

@@ -72,6 +72,16 @@ void visibility_specs(const struct visibility *v, struct tensor_spec *specs, siz
 		*spec = (struct tensor_spec){.name = "kv_lengths", .dtype = DTYPE_I64};
 		add_axis(spec, "batch", v->batch, 0, NULL);
 	}
+	if (v->query_segments) {
+		for (int side = 0; side < 2; side++) {
+			struct tensor_spec *spec = &specs[(*count)++];
+			*spec = (struct tensor_spec){.name = side ? "source_segments" : "segments",
+						     .dtype = DTYPE_I64};
+			add_axis(spec, "batch", side ? v->key_segment_batch : v->query_segment_batch, 0,
+				 NULL);
+			add_axis(spec, side ? "key" : "query", side ? v->plain_keys : v->queries, 0, NULL);
+		}
+	}
 }
 
 enum attn_status visibility_put(struct tensor_writer *writer, size_t index, const struct visibility *v,
@@ -89,6 +99,13 @@ enum attn_status visibility_put(struct tensor_writer *writer, size_t index, cons
 		int64_t length = (int64_t)v->lengths[i];
 		status = tensor_writer_put(writer, index, &length, 1, err);
 	}
+	index += v->lengths != NULL;
+	if (v->query_segments && status == ATTN_OK)
+		status = tensor_writer_put(writer, index++, v->query_segments,
+					   v->query_segment_batch * v->queries, err);
+	if (v->query_segments && status == ATTN_OK)
+		status = tensor_writer_put(writer, index, v->key_segments,
+					   v->key_segment_batch * v->plain_keys, err);
 	return status;
 }
 

@@ -44,7 +44,7 @@ void result_abort(struct result_file *file); /* safe on a zeroed one */
 /* What a result says about its rows: tokens, head names, and settings by name. */
 enum attn_status result_labels(struct bundle *labels, const struct inputs *in, struct attn_error *err);
 
-/* What hides keys, as tensors that visibility_bind reads, at most 3: append their specs,
+/* What hides keys, as tensors that visibility_bind reads, at most 5: append their specs,
  * and put them from tensor `index` on. */
 void visibility_specs(const struct visibility *v, struct tensor_spec *specs, size_t *count);
 enum attn_status visibility_put(struct tensor_writer *writer, size_t index, const struct visibility *v,

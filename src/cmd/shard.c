@@ -22,7 +22,7 @@ struct shard {
 	struct rows_selection blocks;
 	size_t first_row, rows;
 	float *contexts; /* (rows, value size) */
-	struct tensor_spec specs[7];
+	struct tensor_spec specs[9];
 	size_t spec_count;
 	struct bundle labels;
 	struct tensor_writer *writer;

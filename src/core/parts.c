@@ -259,11 +259,11 @@ static enum attn_status read_weights(const struct parts *s, const struct piece *
 static size_t count_masked(const struct parts *s, const struct row_block *block, unsigned char *visible)
 {
 	const struct visibility *v = &s->visibility;
-	size_t masked = 0;
+	size_t masked = 0, first, end;
 	for (size_t r = 0; r < block->count; r++) {
-		if (visibility_is_prefix(v)) {
-			masked +=
-			    v->appended_keys == 0 && visibility_count(v, block->batch, block->query + r) == 0;
+		if (visibility_is_interval(v)) {
+			visibility_interval(v, block->batch, block->query + r, &first, &end);
+			masked += first == end;
 			continue;
 		}
 		visibility_row(v, block->batch, block->head, block->query + r, visible);

@@ -1,12 +1,10 @@
 #include "core/visibility.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/settings.h"
-#include "util/checked.h"
+#include "core/visibility_internal.h"
+#include "util/minmax.h"
 
 void visibility_release(struct visibility *v)
 {
@@ -14,187 +12,174 @@ void visibility_release(struct visibility *v)
 	free(v->mask);
 	free(v->bias);
 	free(v->padding);
+	free(v->query_segments);
+	free(v->key_segments);
+	free(v->query_ranges);
+	free(v->key_ranges);
+	blocks_release(v->blocks);
 	*v = (struct visibility){0};
 }
 
 bool visibility_limited(const struct visibility *v)
 {
-	return v->causal || v->lengths || v->mask || v->padding;
+	return v->causal || v->left_bound || v->right_bound || v->dilation > 1 || v->blocks ||
+	       v->query_segments || v->lengths || v->mask || v->padding;
 }
 
-/* Align the mask's shape to the right of (batch, heads, queries, keys). */
-static enum attn_status mask_shape(struct visibility *v, const struct tensor *t, struct string_list *notes,
-				   struct attn_error *err)
+ptrdiff_t visibility_offset(const struct visibility *v, size_t batch)
 {
-	const size_t whole[4] = {v->batch, v->heads, v->queries, v->plain_keys};
-	char found[200], note[200];
-	bool fits = t->rank >= 1 && t->rank <= 4 && t->count > 0;
-	for (int axis = 0; axis < 4 && fits; axis++) {
-		int own = axis - (4 - t->rank);
-		size_t length = own < 0 ? 1 : t->shape[own];
-		v->mask_shape[axis] = length;
-		fits = length == 1 || length == whole[axis] || (axis == 3 && length < whole[axis]);
-	}
-	if (!fits)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': 'mask' is %s, expected %zu x %zu (queries x keys), or with heads, "
-				 "%zu, or batch items "
-				 "and heads, %zu x %zu, in front",
-				 origin_name(t->origin),
-				 tensor_shape_text(t->rank, t->shape, found, sizeof found), v->queries,
-				 v->plain_keys, v->heads, v->batch, v->heads);
-	if (v->mask_shape[3] != 1 && v->mask_shape[3] < v->plain_keys) {
-		snprintf(note, sizeof note, "'mask' covers %zu of %zu keys; those beyond are masked",
-			 v->mask_shape[3], v->plain_keys);
-		if (!string_list_add(notes, note))
-			return attn_fail_memory(err);
-	}
-	return ATTN_OK;
+	return v->lengths ? (ptrdiff_t)v->lengths[batch] - (ptrdiff_t)v->queries : (ptrdiff_t)v->past_keys;
 }
 
-static enum attn_status bind_float_mask(struct visibility *v, const struct tensor *t,
-					struct string_list *notes, struct attn_error *err)
+/* --- causal, window, dilation, prefix, lengths ---------------------------------- */
+
+/* Causal and window as one: a key is seen at distances p - j of [nearest, farthest]. */
+struct distances {
+	ptrdiff_t nearest, farthest;
+};
+
+static struct distances window_of(const struct visibility *v)
 {
-	bool all_binary = true, any_one = false;
-	v->bias = array_alloc(t->count, sizeof *v->bias);
-	if (!v->bias)
-		return attn_fail_memory(err);
-	for (size_t i = 0; i < t->count; i++) {
-		double value = tensor_get(t, i);
-		char place[300];
-		if (isnan(value) || value == INFINITY)
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is %s, expected a finite number or -inf",
-					 origin_name(t->origin), tensor_index_text(t, i, place, sizeof place),
-					 isnan(value) ? "nan" : "inf");
-		/* A number beyond float32 (float64's lowest is a common mask) keeps its meaning: as low as
-		 * can be. */
-		v->bias[i] = value == -INFINITY ? -INFINITY
-						: (float)fmax(-0x1.fffffep127, fmin(value, 0x1.fffffep127));
-		v->mask[i] = value != -INFINITY;
-		all_binary &= value == 0 || value == 1;
-		any_one |= value == 1;
-	}
-	if (all_binary && any_one &&
-	    !string_list_add(notes, "'mask' holds only 0 and 1 and, as a float mask, is added to the scores; "
-				    "a mask of true and false says which keys to attend to"))
-		return attn_fail_memory(err);
-	return ATTN_OK;
+	return (struct distances){
+	    .nearest = v->causal ? 0 : -(ptrdiff_t)(v->right_bound ? v->right : DISTANCE_MAX),
+	    .farthest = (ptrdiff_t)(v->left_bound ? v->left : DISTANCE_MAX),
+	};
 }
 
-static enum attn_status bind_mask(struct visibility *v, const struct bundle *b, struct string_list *notes,
-				  struct attn_error *err)
+/* Keys from here on are hidden from all queries of the batch item. */
+static size_t key_limit(const struct visibility *v, size_t batch)
 {
-	struct tensor *t = bundle_tensor(b, "mask");
-	if (!t)
-		return ATTN_OK;
-	enum attn_status status = mask_shape(v, t, notes, err);
-	if (status == ATTN_OK)
-		status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
-	v->mask = array_alloc(t->count, 1);
-	if (!v->mask)
-		return attn_fail_memory(err);
-	switch (t->dtype) {
-	case DTYPE_BOOL:
-		for (size_t i = 0; i < t->count; i++)
-			v->mask[i] = tensor_get(t, i) != 0;
-		return ATTN_OK;
-	case DTYPE_F64:
-	case DTYPE_F32:
-	case DTYPE_F16:
-	case DTYPE_BF16:
-		return bind_float_mask(v, t, notes, err);
-	default:
-		return attn_fail(
-		    err, ATTN_BAD_INPUT,
-		    "'%s': 'mask' is %s, expected bool (true = attend) or float (added to the scores)",
-		    origin_name(t->origin), dtype_name(t->dtype));
-	}
+	size_t limit = v->plain_keys;
+	if (v->lengths)
+		limit = size_min(limit, v->lengths[batch]);
+	if (v->mask && v->mask_shape[3] != 1)
+		limit = size_min(limit, v->mask_shape[3]);
+	return limit;
 }
 
-static enum attn_status bind_padding(struct visibility *v, const struct bundle *b, struct attn_error *err)
+static size_t clamp(ptrdiff_t key, size_t limit)
 {
-	struct tensor *t = bundle_tensor(b, "key_padding");
-	char text[300];
-	if (!t)
-		return ATTN_OK;
-	size_t keys = t->rank > 0 ? t->shape[t->rank - 1] : 0;
-	size_t own_keys = v->plain_keys - v->past_keys;
-	bool fits = (t->rank == 1 || (t->rank == 2 && (t->shape[0] == 1 || t->shape[0] == v->batch))) &&
-		    (keys == own_keys || keys == v->plain_keys);
-	if (!fits)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s': 'key_padding' is %s, expected %zu, or %zu x %zu",
-				 origin_name(t->origin),
-				 tensor_shape_text(t->rank, t->shape, text, sizeof text), own_keys, v->batch,
-				 own_keys);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
-	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
-	v->padding = array_alloc(v->padding_batch, v->plain_keys);
-	if (!v->padding)
-		return attn_fail_memory(err);
-	memset(v->padding, 1, v->padding_batch * v->plain_keys);
-	for (size_t i = 0; i < t->count; i++) {
-		double value = tensor_get(t, i);
-		if (value != 0 && value != 1)
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is %g, expected true or 1 (a real key), or false or 0",
-					 origin_name(t->origin), tensor_index_text(t, i, text, sizeof text),
-					 value);
-		v->padding[i / keys * v->plain_keys + (v->plain_keys - keys) + i % keys] = value != 0;
-	}
-	return ATTN_OK;
+	return key < 0 ? 0 : size_min((size_t)key, limit);
 }
 
-static enum attn_status bind_lengths(struct visibility *v, const struct bundle *b, struct attn_error *err)
+/* What a query sees as far as this section goes: [0, prefix) and, every step-th from
+ * first on, [first, end), which begins behind it. */
+struct span {
+	size_t prefix, first, end, step;
+};
+
+static struct span span_of(const struct visibility *v, size_t batch, size_t query)
 {
-	struct tensor *t = bundle_tensor(b, "kv_lengths");
-	char text[300];
-	if (!t)
-		return ATTN_OK;
-	if (v->past_keys > 0)
-		return attn_fail(
-		    err, ATTN_BAD_INPUT,
-		    "'%s': 'kv_lengths' and 'past_k' say the same in two ways, expected one of them",
-		    origin_name(t->origin));
-	if (t->rank > 1 || t->count != v->batch)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': 'kv_lengths' is %s, expected %zu (one for each batch item)",
-				 origin_name(t->origin),
-				 tensor_shape_text(t->rank, t->shape, text, sizeof text), v->batch);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
-	v->lengths = array_alloc(v->batch, sizeof *v->lengths);
-	if (!v->lengths)
-		return attn_fail_memory(err);
-	for (size_t i = 0; i < t->count; i++) {
-		double value = tensor_get(t, i);
-		if (!(value >= 0 && value <= (double)v->plain_keys) || value != floor(value))
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is %g, expected a whole number from 0 to %zu",
-					 origin_name(t->origin), tensor_index_text(t, i, text, sizeof text),
-					 value, v->plain_keys);
-		v->lengths[i] = (size_t)value;
+	struct distances d = window_of(v);
+	ptrdiff_t p = (ptrdiff_t)query + visibility_offset(v, batch);
+	size_t limit = key_limit(v, batch);
+	struct span span = {
+	    .prefix = size_min(v->prefix, limit),
+	    .end = clamp(p - d.nearest + 1, limit),
+	    .step = v->dilation > 1 ? v->dilation : 1,
+	};
+	span.first = size_max(clamp(p - d.farthest, limit), span.prefix);
+	if (span.step > 1) {
+		/* Up to the next key that is a multiple of steps from p. */
+		ptrdiff_t behind = (p - (ptrdiff_t)span.first) % (ptrdiff_t)span.step;
+		span.first += (size_t)(behind < 0 ? behind + (ptrdiff_t)span.step : behind);
 	}
-	return ATTN_OK;
+	span.end = size_max(span.end, span.first);
+	return span;
 }
 
-enum attn_status visibility_bind(struct visibility *v, const struct bundle *b, struct string_list *notes,
-				 struct attn_error *err)
+static size_t span_count(const struct span *s)
 {
-	enum attn_status status = setting_bool(b, "causal", &v->causal, err);
-	if (status == ATTN_OK)
-		status = bind_mask(v, b, notes, err);
-	if (status == ATTN_OK)
-		status = bind_padding(v, b, err);
-	if (status == ATTN_OK)
-		status = bind_lengths(v, b, err);
-	return status;
+	return s->prefix + (s->end - s->first + s->step - 1) / s->step;
 }
+
+static void span_hull(const struct span *s, size_t *first, size_t *end)
+{
+	bool behind = s->first < s->end;
+	*first = s->prefix || !behind ? 0 : s->first;
+	*end = behind ? s->end : s->prefix;
+}
+
+void visibility_interval(const struct visibility *v, size_t batch, size_t query, size_t *first, size_t *end)
+{
+	struct span s = span_of(v, batch, query);
+	span_hull(&s, first, end);
+}
+
+bool visibility_is_interval(const struct visibility *v)
+{
+	return !v->mask && !v->padding && !v->query_segments && !v->blocks && v->dilation <= 1 &&
+	       v->appended_keys == 0 && !(v->prefix > 0 && v->left_bound);
+}
+
+bool visibility_is_prefix(const struct visibility *v)
+{
+	return visibility_is_interval(v) && !v->left_bound;
+}
+
+size_t visibility_count(const struct visibility *v, size_t batch, size_t query)
+{
+	struct span s = span_of(v, batch, query);
+	size_t count = span_count(&s), first, end;
+	if (!v->blocks || count == 0)
+		return count;
+	span_hull(&s, &first, &end);
+	return size_min(count,
+			blocks_count(v->blocks, (ptrdiff_t)query + visibility_offset(v, batch), first, end));
+}
+
+/* How queries at positions [first, last] see the keys [key, end) of [0, key_limit). */
+static enum reach window_reach(const struct visibility *v, ptrdiff_t first, ptrdiff_t last, size_t key,
+			       size_t end)
+{
+	struct distances d = window_of(v);
+	ptrdiff_t step = v->dilation > 1 ? (ptrdiff_t)v->dilation : 1;
+	if (key < v->prefix && end <= v->prefix)
+		return REACH_ALL;
+	enum reach seen = key < v->prefix ? REACH_SOME : REACH_NONE;
+	/* All distances of the rectangle lie together, and each is that of some pair. */
+	ptrdiff_t least = first - (ptrdiff_t)(end - 1), most = last - (ptrdiff_t)size_max(key, v->prefix);
+	ptrdiff_t low = least > d.nearest ? least : d.nearest, high = most < d.farthest ? most : d.farthest;
+	if (low > high || (low > 0 ? (high / step) * step < low : high < 0 && (low / step) * step > high))
+		return seen;
+	if (low == least && high == most && (step == 1 || (least == most && least % step == 0)))
+		return REACH_ALL;
+	return REACH_SOME;
+}
+
+/* --- segments --------------------------------------------------------------------- */
+
+/* Least and highest segment of [first, end) of one batch item. */
+static struct segment_range range_of(const int64_t *segments, const struct segment_range *runs, size_t first,
+				     size_t end)
+{
+	struct segment_range range = {INT64_MAX, INT64_MIN};
+	while (first < end) {
+		bool whole = first % SEGMENT_RUN == 0 && end - first >= SEGMENT_RUN;
+		struct segment_range next = whole ? runs[first / SEGMENT_RUN]
+						  : (struct segment_range){segments[first], segments[first]};
+		range.least = next.least < range.least ? next.least : range.least;
+		range.most = next.most > range.most ? next.most : range.most;
+		first += whole ? SEGMENT_RUN : 1;
+	}
+	return range;
+}
+
+static enum reach segments_reach(const struct visibility *v, size_t batch, size_t query, size_t queries,
+				 size_t key, size_t end)
+{
+	size_t qb = v->query_segment_batch == 1 ? 0 : batch, kb = v->key_segment_batch == 1 ? 0 : batch;
+	struct segment_range q =
+	    range_of(v->query_segments + qb * v->queries, v->query_ranges + qb * segment_runs(v->queries),
+		     query, query + queries);
+	struct segment_range k = range_of(v->key_segments + kb * v->plain_keys,
+					  v->key_ranges + kb * segment_runs(v->plain_keys), key, end);
+	if (q.most < k.least || k.most < q.least)
+		return REACH_NONE;
+	return q.least == q.most && k.least == k.most ? REACH_ALL : REACH_SOME;
+}
+
+/* --- all together ------------------------------------------------------------------- */
 
 /* Flat index into the mask of key 0 of a row; a dimension of 1 repeats. */
 static size_t mask_row(const struct visibility *v, size_t batch, size_t head, size_t query)
@@ -206,51 +191,102 @@ static size_t mask_row(const struct visibility *v, size_t batch, size_t head, si
 	return row * shape[3];
 }
 
-/* How many leading plain keys a causal query sees: j <= i + offset, the offset
- * being lengths - queries where there are lengths, and perhaps negative. */
-static size_t causal_count(const struct visibility *v, size_t batch, size_t query)
+/* row[count] becomes 1 for the keys of the span among [first, first + count). */
+static void span_row(const struct span *s, size_t first, size_t count, unsigned char *row)
 {
-	size_t reach = query + 1 + (v->lengths ? v->lengths[batch] : v->past_keys);
-	size_t behind = v->lengths ? v->queries : 0;
-	size_t count = reach > behind ? reach - behind : 0;
-	return count < v->plain_keys ? count : v->plain_keys;
+	memset(row, 0, count);
+	if (s->prefix > first)
+		memset(row, 1, size_min(s->prefix - first, count));
+	size_t from = s->first, end = size_min(s->end, first + count);
+	if (from < first) /* the next one of the span */
+		from = first + (s->step - 1 - (first - from + s->step - 1) % s->step);
+	if (s->step == 1 && from < end)
+		memset(row + (from - first), 1, end - from);
+	for (size_t j = from; s->step > 1 && j < end; j += s->step)
+		row[j - first] = 1;
 }
 
-bool visibility_is_prefix(const struct visibility *v)
+/* row[j - first] &= for the plain keys [first, first + count), which are no more than
+ * the mask is wide. */
+static void hide_singly(const struct visibility *v, size_t batch, size_t head, size_t query, size_t first,
+			size_t count, unsigned char *row)
 {
-	return !v->mask && !v->padding && v->appended_keys == 0;
-}
-
-size_t visibility_count(const struct visibility *v, size_t batch, size_t query)
-{
-	size_t seen = v->plain_keys;
-	if (v->causal)
-		seen = causal_count(v, batch, query);
-	if (v->lengths && v->lengths[batch] < seen)
-		seen = v->lengths[batch];
-	if (v->mask && v->mask_shape[3] != 1 && v->mask_shape[3] < seen)
-		seen = v->mask_shape[3];
-	return seen;
-}
-
-void visibility_row(const struct visibility *v, size_t batch, size_t head, size_t query, unsigned char *row)
-{
-	size_t seen = visibility_count(v, batch, query);
-	memset(row, 1, seen);
-	memset(row + seen, 0, v->plain_keys - seen);
-	memset(row + v->plain_keys, 1, v->appended_keys);
+	if (v->blocks)
+		blocks_hide(v->blocks, head, (ptrdiff_t)query + visibility_offset(v, batch), first, count,
+			    row);
+	if (v->query_segments) {
+		size_t qb = v->query_segment_batch == 1 ? 0 : batch,
+		       kb = v->key_segment_batch == 1 ? 0 : batch;
+		int64_t own = v->query_segments[qb * v->queries + query];
+		const int64_t *segments = v->key_segments + kb * v->plain_keys + first;
+		for (size_t j = 0; j < count; j++)
+			row[j] &= segments[j] == own;
+	}
 	if (v->mask) {
-		const unsigned char *mask = v->mask + mask_row(v, batch, head, query);
 		size_t step = v->mask_shape[3] != 1;
-		for (size_t j = 0; j < seen; j++)
+		const unsigned char *mask = v->mask + mask_row(v, batch, head, query) + first * step;
+		for (size_t j = 0; j < count; j++)
 			row[j] &= mask[j * step];
 	}
 	if (v->padding) {
 		const unsigned char *padding =
-		    v->padding + (v->padding_batch == 1 ? 0 : batch) * v->plain_keys;
-		for (size_t j = 0; j < seen; j++)
+		    v->padding + (v->padding_batch == 1 ? 0 : batch) * v->plain_keys + first;
+		for (size_t j = 0; j < count; j++)
 			row[j] &= padding[j];
 	}
+}
+
+void visibility_keys(const struct visibility *v, size_t batch, size_t head, size_t query, size_t first,
+		     size_t count, unsigned char *row)
+{
+	size_t plain = first < v->plain_keys ? size_min(count, v->plain_keys - first) : 0;
+	memset(row + plain, 1, count - plain);
+	if (plain == 0)
+		return;
+	struct span s = span_of(v, batch, query);
+	size_t from, end;
+	span_row(&s, first, plain, row);
+	span_hull(&s, &from, &end);
+	from = size_max(from, first);
+	end = size_min(end, first + plain);
+	if (from < end)
+		hide_singly(v, batch, head, query, from, end - from, row + (from - first));
+}
+
+void visibility_row(const struct visibility *v, size_t batch, size_t head, size_t query, unsigned char *row)
+{
+	visibility_keys(v, batch, head, query, 0, v->plain_keys + v->appended_keys, row);
+}
+
+/* Of the plain keys [key, end). */
+static enum reach plain_reach(const struct visibility *v, size_t batch, size_t head, size_t query,
+			      size_t queries, size_t key, size_t end)
+{
+	size_t limit = key_limit(v, batch);
+	enum reach reach = v->mask || v->padding || end > limit ? REACH_SOME : REACH_ALL;
+	end = size_min(end, limit);
+	if (key >= end)
+		return REACH_NONE;
+	ptrdiff_t first = (ptrdiff_t)query + visibility_offset(v, batch),
+		  last = first + (ptrdiff_t)(queries - 1);
+	reach = reach_and(reach, window_reach(v, first, last, key, end));
+	if (v->blocks && reach != REACH_NONE)
+		reach = reach_and(reach, blocks_reach(v->blocks, head, first, last, key, end - key));
+	if (v->query_segments && reach != REACH_NONE)
+		reach = reach_and(reach, segments_reach(v, batch, query, queries, key, end));
+	return reach;
+}
+
+enum reach visibility_reach(const struct visibility *v, size_t batch, size_t head, size_t query,
+			    size_t queries, size_t key, size_t keys)
+{
+	size_t end = key + keys;
+	if (queries == 0 || keys == 0)
+		return REACH_NONE;
+	if (key >= v->plain_keys)
+		return REACH_ALL;
+	enum reach reach = plain_reach(v, batch, head, query, queries, key, size_min(end, v->plain_keys));
+	return end > v->plain_keys && reach == REACH_NONE ? REACH_SOME : reach;
 }
 
 const float *visibility_bias_row(const struct visibility *v, size_t batch, size_t head, size_t query,

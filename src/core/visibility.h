@@ -8,18 +8,38 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/bundle.h"
 
+struct visibility_blocks;
+struct segment_range;
+
+/* Query i is at position p = i + visibility_offset among the plain keys: past, then own. */
 struct visibility {
 	size_t batch, heads, queries; /* the whole problem's */
 	size_t plain_keys;            /* past and own keys: what masks apply to */
 	size_t appended_keys;         /* bias and zero keys behind them: always seen */
 
-	bool causal; /* key j is seen by query i only when j <= i + offset, where the offset is
-		      * kv_lengths[b] - queries where there are lengths, else `past_keys` */
+	bool causal; /* key j is seen by query i only when j <= p */
 	size_t past_keys;
 	size_t *lengths; /* (batch), owned: keys from lengths[b] on are hidden; or NULL */
+
+	/* A window: of the keys p - left <= j <= p + right, as far as they are bounds, every
+	 * dilation-th, counted from p (Beltagy et al. 2020, Longformer).  Both count keys, not
+	 * steps of the dilation.  A dilation of 0 is 1. */
+	bool left_bound, right_bound;
+	size_t left, right, dilation;
+	size_t prefix; /* keys below it are seen whatever causal, window and dilation say: prefix-LM
+			* (Raffel et al. 2020) */
+	struct visibility_blocks *blocks; /* owned: pairs of blocks that see each other; or NULL */
+
+	/* Owned, (query_segment_batch, queries) and (key_segment_batch, plain_keys), where the
+	 * batches are 1 or the whole: a query sees keys of its own segment only; or NULL.  The
+	 * ranges are those of runs of them. */
+	int64_t *query_segments, *key_segments;
+	size_t query_segment_batch, key_segment_batch;
+	struct segment_range *query_ranges, *key_ranges;
 
 	/* A mask (batch, heads, queries, keys) that broadcasts from the right: a
 	 * dimension is 1 or the whole.  Keys beyond mask_shape[3] (when it is not 1)
@@ -32,11 +52,19 @@ struct visibility {
 	size_t padding_batch;   /* 1 or batch */
 };
 
-/* Fill `v` from the bundle's mask, key_padding, kv_lengths and causal; the sizes
- * (batch, heads, queries, plain_keys, appended_keys, past_keys) are set by the
+/* What is seen of a rectangle of queries and keys. */
+enum reach {
+	REACH_NONE,
+	REACH_SOME, /* or not known */
+	REACH_ALL,
+};
+
+/* Fill `v` from the bundle's tensors mask, key_padding, kv_lengths, segments and
+ * source_segments and its settings causal, window, dilation, prefix and blocks; the
+ * sizes (batch, heads, queries, plain_keys, appended_keys, past_keys) are set by the
  * caller.  Every disagreement is ATTN_BAD_INPUT that names tensor, found and
- * expected.  Things worth a word (a float mask of zeros and ones, one too short)
- * go to `notes`. */
+ * expected (ATTN_USAGE for a setting from the command line).  Things worth a word (a
+ * float mask of zeros and ones, one too short) go to `notes`. */
 enum attn_status visibility_bind(struct visibility *v, const struct bundle *b, struct string_list *notes,
 				 struct attn_error *err);
 void visibility_release(struct visibility *v);
@@ -44,16 +72,38 @@ void visibility_release(struct visibility *v);
 /* Whether anything is ever hidden. */
 bool visibility_limited(const struct visibility *v);
 
-/* Whether causal and lengths alone decide, so that query i sees just the first
+/* Position of query 0 among the plain keys: kv_lengths[batch] - queries where there
+ * are lengths, and perhaps negative; else past_keys. */
+ptrdiff_t visibility_offset(const struct visibility *v, size_t batch);
+
+/* The hull [*first, *end) of the plain keys that a query may see as far as causal,
+ * lengths, window, prefix and the mask's width go; 0 and 0 where there are none. */
+void visibility_interval(const struct visibility *v, size_t batch, size_t query, size_t *first, size_t *end);
+
+/* Whether that hull is just what is visible: nothing else hides, and there are no
+ * appended keys. */
+bool visibility_is_interval(const struct visibility *v);
+
+/* Whether moreover it always begins at key 0, so that query i sees just the first
  * visibility_count keys. */
 bool visibility_is_prefix(const struct visibility *v);
 
-/* How many leading plain keys a query may see as far as causal, lengths and the
- * mask's width go. */
+/* At most how many plain keys a query sees, in any head: the length of its interval,
+ * less where there are dilation and blocks. */
 size_t visibility_count(const struct visibility *v, size_t batch, size_t query);
 
 /* Write row[plain_keys + appended_keys]: 1 = the query may see the key. */
 void visibility_row(const struct visibility *v, size_t batch, size_t head, size_t query, unsigned char *row);
+
+/* The same for keys [first, first + count) alone, into row[count]: no work for others. */
+void visibility_keys(const struct visibility *v, size_t batch, size_t head, size_t query, size_t first,
+		     size_t count, unsigned char *row);
+
+/* What queries [query, query + queries) see of keys [key, key + keys), appended ones
+ * too.  In no more than about queries + keys steps, so it does not look at masks and
+ * padding: what they might hide is at most SOME.  NONE where there is no query or key. */
+enum reach visibility_reach(const struct visibility *v, size_t batch, size_t head, size_t query,
+			    size_t queries, size_t key, size_t keys);
 
 /* What a float mask adds to the plain keys of a row: that of key j is
  * row[j * *step].  NULL where there is no float mask.  A mask that is too short
