@@ -444,6 +444,19 @@ static void run_ready(struct trial *t)
 	expect_real(t);
 }
 
+/* The same from the embeddings, so that q and k have to be turned by their positions. */
+static void run_rotary(struct trial *t)
+{
+	static const char *const roles[] = {"embeddings", "wq", "wk", "wv"};
+	static const char *const options[] = {"--causal", "--num-heads=8", "--num-kv-heads=4", "--rope=10000",
+					      "--rope-style=interleaved"};
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+		add_word(t, "%s=%s", roles[i], t->path);
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		add_word(t, "%s", options[i]);
+	expect_real(t);
+}
+
 static void run_whole(struct trial *t)
 {
 	add_word(t, "%s", t->path);
@@ -464,6 +477,7 @@ static const struct suite suites[] = {
     {"shared torch-mha", "conformance/torch-mha", true, 24, "*", run_torch},
     {"use-lite", "real/use-lite", true, 6, "*-layer[0-9].safetensors", run_sentence},
     {"stories260K", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_ready},
+    {"stories260K rotary", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_rotary},
     {"aren", "real/aren-transliteration", true, 12, "*-layer[0-9].safetensors", run_whole},
 };
 

@@ -450,7 +450,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 				   argv[optind]);
 	if (status == ATTN_OK && job->help) {
 		free(job);
-		return print_usage(self);
+		return print_usage(self, err);
 	}
 	if (status == ATTN_OK)
 		status = kernels_check(err);
@@ -468,5 +468,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	return status;
 }
 
-const struct command command_bench = {"bench", run, "attn bench",
-				      "measure the engine against this machine's limit", usage};
+const struct command command_bench = {
+    "bench", run, "attn bench", "measure the engine against this machine's limit", usage, NULL};

@@ -56,6 +56,6 @@ enum attn_status write_text(const struct command *self, const char *path, struct
 			    struct attn_error *err);
 
 /* Print a command's usage on standard output. */
-enum attn_status print_usage(const struct command *self);
+enum attn_status print_usage(const struct command *self, struct attn_error *err);
 
 #endif

@@ -142,7 +142,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	bool help = false;
 	enum attn_status status = parse(&job, &o, &help, err);
 	if (status == ATTN_OK && help)
-		status = print_usage(self);
+		status = print_usage(self, err);
 	else if (status == ATTN_OK) {
 		status = check_ending(&job, err);
 		if (status == ATTN_OK)

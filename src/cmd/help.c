@@ -82,7 +82,7 @@ static enum attn_status help_on(int argc, char **argv, struct attn_error *err)
 		of = command->title;
 		table = command == &command_inspect ? inspect_commands : NULL;
 	}
-	return command && command != &command_help ? print_usage(command) : print_overview();
+	return command && command != &command_help ? print_usage(command, err) : print_overview();
 }
 
 static enum attn_status fail_no_command(struct attn_error *err)
@@ -145,4 +145,4 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	return help_on(argc - optind, argv + optind, err);
 }
 
-const struct command command_help = {"help", run, "attn", "say how a command is used", usage};
+const struct command command_help = {"help", run, "attn", "say how a command is used", usage, NULL};

@@ -20,12 +20,12 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 				 "what to inspect is missing: give 'token' or 'file' (see '%s --help')",
 				 self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-		return print_usage(self);
+		return print_usage(self, err);
 	const struct command *command = command_find(inspect_commands, self->title, argv[1], err);
 	return command ? command_start(command, argc - 1, argv + 1) : ATTN_USAGE;
 }
 
 const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
-					usage};
+					usage,     NULL};
 
 const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_file, NULL};

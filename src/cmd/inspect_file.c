@@ -170,7 +170,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (id < 0)
 			return ATTN_USAGE;
 		if (id == 'h' || id == OPTION_HELP)
-			return print_usage(self);
+			return print_usage(self, err);
 		format = table_format_of(id);
 	}
 	if (argc - optind != 1)
@@ -179,4 +179,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	return inspect(self, argv[optind], format, err);
 }
 
-const struct command command_inspect_file = {"file", run, "attn inspect file", "what a file holds", usage};
+const struct command command_inspect_file = {"file", run, "attn inspect file", "what a file holds",
+					     usage,  NULL};

@@ -98,10 +98,13 @@ enum attn_status write_text(const struct command *self, const char *path, struct
 	return write_file(self, path, print_text, text, err);
 }
 
-enum attn_status print_usage(const struct command *self)
+enum attn_status print_usage(const struct command *self, struct attn_error *err)
 {
-	fputs(self->usage, stdout);
+	struct buffer text = BUFFER_INIT;
+	buffer_add_string(&text, self->usage);
 	if (self->usage_end)
-		printf("\n%s\n%s", setting_usage, self->usage_end);
-	return ATTN_OK;
+		buffer_printf(&text, "\n%s\n%s", setting_usage, self->usage_end);
+	enum attn_status status = write_text(self, "-", &text, err);
+	buffer_release(&text);
+	return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/roles.h"
+#include "util/buffer.h"
 
 static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
 {
@@ -145,6 +146,22 @@ static enum attn_status add_number(struct bundle *labels, const char *name, size
 	return bundle_override(labels, name, text, NULL, err);
 }
 
+/* The lambdas of differential attention, whose weights may be negative: also where they
+ * came as a tensor. */
+static enum attn_status add_lambda(struct bundle *labels, const struct problem *p, struct attn_error *err)
+{
+	struct buffer text = {0};
+	for (size_t h = 0; h < p->heads; h++) {
+		if (h > 0)
+			buffer_add_char(&text, ',');
+		buffer_add_float(&text, p->lambda[h]);
+	}
+	enum attn_status status =
+	    text.failed ? attn_fail_memory(err) : bundle_override(labels, "lambda", text.data, NULL, err);
+	buffer_release(&text);
+	return status;
+}
+
 /* The input's settings, without those about the form of its tensors, and what a
  * result needs to be read back. */
 static enum attn_status add_settings(struct bundle *labels, const struct inputs *in, struct attn_error *err)
@@ -166,6 +183,8 @@ static enum attn_status add_settings(struct bundle *labels, const struct inputs 
 		status = add_number(labels, "num_heads", info->heads, err);
 	if (status == ATTN_OK && !in->stored && !in->parts)
 		status = add_number(labels, "num_kv_heads", in->problem.kv_heads, err);
+	if (status == ATTN_OK && !in->stored && !in->parts && in->problem.lambda)
+		status = add_lambda(labels, &in->problem, err);
 	if (status == ATTN_OK && !in->stored && !in->parts && keys->past)
 		status = add_number(labels, "past_keys", keys->past, err);
 	if (status == ATTN_OK && !in->stored && !in->parts && (keys->bias || keys->zero))

@@ -280,7 +280,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	enum attn_status status = run_options_parse(&job->options, &job->in, self, argc, argv, err);
 	if (status == ATTN_OK)
 		status =
-		    job->options.help ? print_usage(self) : compute(job, argc - optind, argv + optind, err);
+		    job->options.help ? print_usage(self, err) : compute(job, argc - optind, argv + optind, err);
 	release(job);
 	free(job);
 	return status;
@@ -289,5 +289,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 const struct command command_run = {
     "run", run, "attn run", "compute; write context, weights, heatmaps, rankings", run_usage, run_usage_end};
 
-const struct command command_merge = {"merge", run, "attn merge", "join the parts of a run on many machines",
-				      merge_usage};
+const struct command command_merge = {
+    "merge", run, "attn merge", "join the parts of a run on many machines", merge_usage, NULL};

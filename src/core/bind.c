@@ -56,8 +56,7 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", name, wanted, list);
 }
 
-/* Memory for `count` floats that is freed with the problem. */
-static float *owned_floats(struct problem *p, size_t count)
+float *bind_floats(struct problem *p, size_t count)
 {
 	float **owned = reallocarray(p->owned, p->owned_count + 1, sizeof *owned);
 	if (!owned)
@@ -87,7 +86,7 @@ enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out
 		if (all_finite(*out, t->count))
 			return ATTN_OK;
 	}
-	float *floats = owned_floats(p, t->count);
+	float *floats = bind_floats(p, t->count);
 	if (!floats)
 		return attn_fail_memory(err);
 	*out = floats;
@@ -180,7 +179,7 @@ enum attn_status bind_weight(struct problem *p, const struct bundle *b, const ch
 	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};
 	if (!transposed)
 		return ATTN_OK;
-	float *turned = owned_floats(p, t->count);
+	float *turned = bind_floats(p, t->count);
 	if (!turned)
 		return attn_fail_memory(err);
 	for (size_t r = 0; r < out->rows; r++)

@@ -38,12 +38,28 @@ enum attn_status bind_weight(struct problem *p, const struct bundle *b, const ch
 enum attn_status bind_vector(struct problem *p, const struct bundle *b, const char *name, size_t count,
 			     const float **out, struct attn_error *err);
 
+/* One number for each head, as a tensor (H), one number for all, or a setting of either
+ * form; *out is (H), or NULL where the bundle has none. */
+enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const char *name, const float **out,
+			       struct attn_error *err);
+
+/* A matrix (rows, cols), or a vector (cols) where rows is 0, of each of `heads` heads, or
+ * one for all of them.  With `weight` the bundle's layout may be out,in, and the matrix
+ * is turned to (in, out). */
+enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, const char *name, size_t heads,
+				  size_t rows, size_t cols, bool weight, struct head_matrix *out,
+				  struct attn_error *err);
+
+/* Memory for `count` floats that is freed with the problem; NULL: none left. */
+float *bind_floats(struct problem *p, size_t count);
+
 /* A batch dimension of `batch` was found on *t: fix the problem's, or agree. */
 enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err);
 
 /* The parts of problem_init, one file each. */
 enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err);
 
 #endif

@@ -1,11 +1,11 @@
 #include "core/engine.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/engine_internal.h"
+#include "core/latent.h"
 #include "util/checked.h"
 #include "util/memory.h"
 #include "util/minmax.h"
@@ -17,11 +17,18 @@ static void workspace_release(struct workspace *w)
 	free(w->scores);
 	free(w->context);
 	free(w->tops);
+	free(w->taken);
+	free(w->step_visible);
+	free(w->row_visible);
+	free(w->normalizing);
 	free(w->out_weights);
 	free(w->out_scores);
 	free(w->out_context);
+	free(w->second_weights);
+	free(w->second_context);
 	free(w->visible);
 	free(w->row);
+	free(w->scratch);
 	free(w->sums);
 }
 
@@ -30,151 +37,13 @@ static void engine_free(struct row_source *source)
 	struct engine *engine = (struct engine *)source;
 	for (size_t i = 0; i < 3; i++)
 		free(engine->places[i].data);
+	free(engine->scored[0].data);
+	free(engine->scored[1].data);
+	free(engine->states);
 	for (size_t i = 0; i < engine->worker_count; i++)
 		workspace_release(&engine->workers[i]);
 	free(engine->workers);
 	free(engine);
-}
-
-/* --- queries, keys and values ----------------------------------------------- */
-
-/* Memory (batch, heads, tokens, size) that the engine owns, from the first time on,
- * and its view. */
-static bool own(struct engine *engine, size_t heads, size_t tokens, size_t size, struct heads_place *place,
-		struct heads_view *view)
-{
-	if (!place->data)
-		place->data = floats_alloc4(engine->problem->batch, heads, tokens, size);
-	if (!place->data)
-		return false;
-	*place = (struct heads_place){place->data, heads * tokens * size, tokens * size, size, 0};
-	*view = (struct heads_view){place->data, heads * tokens * size, tokens * size, size};
-	return true;
-}
-
-static void copy_heads(const struct engine *engine, const struct heads_place *to,
-		       const struct heads_view *from, size_t heads, size_t tokens)
-{
-	for (size_t b = 0; b < engine->problem->batch; b++)
-		for (size_t h = 0; h < heads; h++)
-			for (size_t t = 0; t < tokens; t++)
-				memcpy(to->data + b * to->batch_stride + h * to->head_stride +
-					   (to->first_token + t) * to->size,
-				       from->data + b * from->batch_stride + h * from->head_stride +
-					   t * from->token_stride,
-				       to->size * sizeof *to->data);
-}
-
-/* Where the vectors of Q, K or V come from: a projection, or ready-made. */
-struct vectors {
-	const struct sequence *x;
-	const struct matrix *w;
-	const float *bias;
-	const struct heads_view *ready, *past;
-	const float *appended; /* bias_k or bias_v */
-	struct heads_place *place;
-	const char *what;
-	size_t heads, own_tokens, size;
-};
-
-/* Past, own and appended vectors, one after the other. */
-static enum attn_status join_vectors(struct engine *engine, const struct vectors *v,
-				     const struct key_counts *keys, struct heads_view *out,
-				     struct attn_error *err)
-{
-	const struct problem *p = engine->problem;
-	enum attn_status status = ATTN_OK;
-	if (!own(engine, v->heads, keys->past + v->own_tokens + keys->bias + keys->zero, v->size, v->place,
-		 out))
-		return attn_fail_memory(err);
-	if (keys->past > 0)
-		copy_heads(engine, v->place, v->past, v->heads, keys->past);
-	v->place->first_token = keys->past;
-	if (p->projected)
-		status =
-		    engine_project(engine->kernels, v->x, p->batch, v->w, v->bias, v->what, v->place, err);
-	else
-		copy_heads(engine, v->place, v->ready, v->heads, v->own_tokens);
-	v->place->first_token += v->own_tokens;
-	if (keys->bias) {
-		struct heads_view bias = {v->appended, 0, v->size, 0};
-		copy_heads(engine, v->place, &bias, v->heads, 1);
-		v->place->first_token++;
-	}
-	if (keys->zero) {
-		float *zeros = array_alloc(v->size, sizeof *zeros);
-		if (!zeros)
-			return attn_fail_memory(err);
-		struct heads_view zero = {zeros, 0, 0, 0};
-		copy_heads(engine, v->place, &zero, v->heads, 1);
-		free(zeros);
-	}
-	return status;
-}
-
-/* Ready-made vectors that lie head by head are used where they are. */
-static enum attn_status prepare(struct engine *engine, const struct vectors *v, const struct key_counts *keys,
-				struct heads_view *out, struct attn_error *err)
-{
-	bool alone = keys->past == 0 && !keys->bias && !keys->zero;
-	if (!engine->problem->projected && alone && v->ready->token_stride == v->size) {
-		*out = *v->ready;
-		return ATTN_OK;
-	}
-	return join_vectors(engine, v, keys, out, err);
-}
-
-/* The largest absolute value of all vectors, which lie head by head. */
-static double largest_value(const struct engine *engine, const struct heads_view *view, size_t heads,
-			    size_t count)
-{
-	float most = 0;
-	for (size_t b = 0; b < engine->problem->batch; b++)
-		for (size_t h = 0; h < heads; h++)
-			most = fmaxf(most, engine->kernels->largest(head_start(view, b, h), count));
-	return (double)most;
-}
-
-/* Whether no product of Q and K, nor a part of its sum, can leave float32: an
- * infinite score of one sign only would look like a masked one. */
-static bool scores_fit(const struct engine *engine)
-{
-	const struct problem *p = engine->problem;
-	double q =
-	    largest_value(engine, &engine->q, p->heads, p->queries * p->head_size) * fmax(1, fabs(p->scale));
-	double k = largest_value(engine, &engine->k, p->kv_heads, engine->keys * p->head_size);
-	return q < (double)FLT_MAX / 2 && q * k * (double)p->head_size < (double)FLT_MAX / 2;
-}
-
-static enum attn_status prepare_all(struct engine *engine, struct attn_error *err)
-{
-	const struct problem *p = engine->problem;
-	static const struct key_counts alone = {0};
-	struct vectors q = {.x = &p->embeddings, .w = &p->wq, .bias = p->bq, .ready = &p->q, .what = "query"};
-	struct vectors k = {.x = &p->source, .w = &p->wk, .bias = p->bk, .ready = &p->k, .what = "key"};
-	struct vectors v = {
-	    .x = &p->source_values, .w = &p->wv, .bias = p->bv, .ready = &p->v, .what = "value"};
-	q.place = &engine->places[0];
-	k.place = &engine->places[1];
-	v.place = &engine->places[2];
-	k.past = &p->past_k;
-	v.past = &p->past_v;
-	k.appended = p->bias_k;
-	v.appended = p->bias_v;
-	q.heads = p->heads;
-	k.heads = v.heads = p->kv_heads;
-	q.own_tokens = p->queries;
-	k.own_tokens = v.own_tokens = p->keys.own;
-	q.size = k.size = p->head_size;
-	v.size = p->value_size;
-	enum attn_status status = prepare(engine, &q, &alone, &engine->q, err);
-	if (status == ATTN_OK)
-		status = prepare(engine, &k, &p->keys, &engine->k, err);
-	if (status == ATTN_OK && engine->want.context)
-		status = prepare(engine, &v, &p->keys, &engine->v, err);
-	engine->by_tiles =
-	    status == ATTN_OK && engine->kernels && engine->want.stage == SCORES_NONE && scores_fit(engine);
-	return status;
 }
 
 /* --- rows ------------------------------------------------------------------- */
@@ -197,47 +66,160 @@ static void move_to_places(struct row_block *block, size_t value_size)
 	}
 }
 
-static bool reference_allocate(const struct engine *engine, struct workspace *w)
+/* What a worker's memory takes, in the numbers and bytes of each array; 0: not needed. */
+struct workspace_sizes {
+	size_t queries, scores, context, tops, taken, step_visible, row_visible, normalizing;
+	size_t out_weights, out_scores, out_context, second_weights, second_context, visible, row, sums;
+};
+
+/* For blocks by tiles, or by the reference. */
+static struct workspace_sizes workspace_sizes(const struct problem *p, struct engine_want want, bool tiles)
 {
-	const struct problem *p = engine->problem;
-	size_t keys = engine->keys, rows = size_min(p->queries, ROWS_BLOCK);
-	if (!w->out_weights)
-		w->out_weights = floats_alloc4(rows, keys, 1, 1);
-	if (!w->visible)
-		w->visible = array_alloc(rows, keys);
-	w->row = array_alloc(keys, sizeof *w->row);
-	w->sums = array_alloc(p->value_size + 1, sizeof *w->sums);
-	if (engine->want.stage != SCORES_NONE)
-		w->out_scores = floats_alloc4(rows, keys, 1, 1);
-	if (engine->want.context && !w->out_context)
-		w->out_context = floats_alloc4(rows, p->value_size, 1, 1);
-	return w->out_weights && w->visible && w->row && w->sums &&
-	       (w->out_scores || engine->want.stage == SCORES_NONE) &&
-	       (w->out_context || !engine->want.context);
+	size_t keys = p->info.keys, rows = size_min(p->queries, ROWS_BLOCK), steps = engine_steps(keys);
+	size_t count = (rows + TILE - 1) / TILE;
+	bool whole_rows = normalization_needs_rows(&p->normalization), keep = want.weights || whole_rows;
+	bool weights = want.weights || !tiles;
+	struct workspace_sizes s = {
+	    .out_weights = weights ? rows * keys : 0,
+	    .visible = weights ? rows * keys : 0,
+	    .out_context = want.context ? rows * p->value_size : 0,
+	};
+	if (p->maps > 1) {
+		s.second_weights = want.weights ? s.out_weights : 0;
+		s.second_context = s.out_context;
+	}
+	if (!tiles) {
+		s.row = keys;
+		s.sums = p->value_size + 1;
+		s.out_scores = want.stage != SCORES_NONE ? rows * keys : 0;
+		return s;
+	}
+	s.queries = count * p->score.inner * TILE;
+	s.scores = (keep ? count * steps : 1) * KEY_BLOCK * TILE;
+	s.tops = keep ? count * steps * TILE : 0;
+	s.taken = keep ? count * steps : 0;
+	s.context = want.context ? count * (p->value_size + 1) * TILE : 0;
+	s.step_visible = TILE * KEY_BLOCK;
+	s.row_visible = p->visibility.bias ? keys : 0;
+	s.normalizing = whole_rows ? normalize_scratch(keys) : 0;
+	return s;
 }
 
-static bool tile_allocate(const struct engine *engine, struct workspace *w)
+/* Each gets what is not there yet. */
+static bool get_bytes(unsigned char **at, size_t count)
+{
+	if (!*at && count > 0)
+		*at = array_alloc(count, 1);
+	return *at || count == 0;
+}
+
+static bool get_floats(float **at, size_t count)
+{
+	if (!*at && count > 0)
+		*at = floats_alloc(count);
+	return *at || count == 0;
+}
+
+static bool get_doubles(double **at, size_t count)
+{
+	if (!*at && count > 0)
+		*at = array_alloc(count, sizeof **at);
+	return *at || count == 0;
+}
+
+static bool workspace_allocate(struct workspace *w, const struct workspace_sizes *s)
+{
+	return get_floats(&w->queries, s->queries) && get_floats(&w->scores, s->scores) &&
+	       get_floats(&w->context, s->context) && get_floats(&w->tops, s->tops) &&
+	       get_bytes(&w->taken, s->taken) && get_bytes(&w->step_visible, s->step_visible) &&
+	       get_bytes(&w->row_visible, s->row_visible) && get_bytes(&w->normalizing, s->normalizing) &&
+	       get_floats(&w->out_weights, s->out_weights) && get_floats(&w->out_scores, s->out_scores) &&
+	       get_floats(&w->out_context, s->out_context) &&
+	       get_floats(&w->second_weights, s->second_weights) &&
+	       get_floats(&w->second_context, s->second_context) && get_bytes(&w->visible, s->visible) &&
+	       get_doubles(&w->row, s->row) && get_doubles(&w->scratch, s->row) &&
+	       get_doubles(&w->sums, s->sums);
+}
+
+static size_t workspace_bytes(const struct workspace_sizes *s)
+{
+	size_t floats = s->queries + s->scores + s->context + s->tops + s->out_weights + s->out_scores +
+			s->out_context + s->second_weights + s->second_context;
+	return floats * sizeof(float) + s->taken + s->step_visible + s->row_visible + s->normalizing +
+	       s->visible + (2 * s->row + s->sums) * sizeof(double);
+}
+
+static void clear_block(struct row_block *block)
+{
+	block->scores = NULL;
+	block->context = NULL;
+	block->weights = NULL;
+	block->visible = NULL;
+}
+
+/* The reference's memory, once. */
+static bool reference_ready(const struct engine *engine, struct workspace *w)
+{
+	struct workspace_sizes sizes = workspace_sizes(engine->problem, engine->want, false);
+	return w->row || workspace_allocate(w, &sizes);
+}
+
+/* The rows of one map, where the block's places are. */
+static enum attn_status read_map(struct engine *engine, size_t which, struct workspace *w,
+				 struct row_block *block, struct attn_error *err)
+{
+	struct map map = engine_map(engine, block->head, which);
+	clear_block(block);
+	if (engine->by_tiles && engine_tile(engine, &map, w, block))
+		return ATTN_OK;
+	clear_block(block);
+	if (!reference_ready(engine, w))
+		return attn_fail_memory(err);
+	enum attn_status status = engine_reference(engine, &map, w, block, err);
+	if (status == ATTN_OK)
+		move_to_places(block, engine->problem->value_size);
+	return status;
+}
+
+/* rows[r] -= factor * other[r] for `count` rows of `cols` numbers. */
+static void subtract(float *rows, size_t stride, const float *other, size_t count, size_t cols, float factor)
+{
+	for (size_t r = 0; r < count; r++)
+		for (size_t c = 0; c < cols; c++)
+			rows[r * stride + c] -= factor * other[r * cols + c];
+}
+
+/* Differential attention: the first map's rows less lambda times the second's (Ye et al.
+ * 2024, equation 1).  The second's go into the workspace, so the first's must not. */
+static enum attn_status read_difference(struct engine *engine, struct workspace *w, struct row_block *block,
+					struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
-	bool weights = engine->want.weights;
-	size_t steps = engine_steps(engine->keys),
-	       tiles = (size_min(p->queries, ROWS_BLOCK) + TILE - 1) / TILE;
-	size_t rows = size_min(p->queries, ROWS_BLOCK);
-	w->queries = floats_alloc4(tiles, p->head_size, TILE, 1);
-	w->scores = floats_alloc4(weights ? tiles * steps : 1, KEY_BLOCK, TILE, 1);
-	if (weights) {
-		w->tops = floats_alloc4(tiles, steps, TILE, 1);
-		w->out_weights = floats_alloc4(rows, engine->keys, 1, 1);
+	float lambda = p->lambda[block->head];
+	struct row_block second = *block;
+	if (!engine->by_tiles && !reference_ready(engine, w))
+		return attn_fail_memory(err);
+	second.weights_place = second.context_place = NULL;
+	if (engine->want.weights && !block->weights_place)
+		block->weights_place = w->second_weights;
+	if (engine->want.context && !block->context_place) {
+		block->context_place = w->second_context;
+		block->context_stride = p->value_size;
 	}
-	if (weights || !visibility_is_prefix(&p->visibility))
-		w->visible = array_alloc(rows, engine->keys);
-	if (engine->want.context) {
-		w->context = floats_alloc4(tiles, p->value_size, TILE, 1);
-		w->out_context = floats_alloc4(rows, p->value_size, 1, 1);
-	}
-	return w->queries && w->scores && (!weights || (w->tops && w->out_weights)) &&
-	       (w->visible || (!weights && visibility_is_prefix(&p->visibility))) &&
-	       (!engine->want.context || (w->context && w->out_context));
+	enum attn_status status = read_map(engine, 0, w, block, err);
+	if (status == ATTN_OK)
+		status = read_map(engine, 1, w, &second, err);
+	if (status != ATTN_OK)
+		return status;
+	if (engine->want.weights)
+		subtract(block->weights_place, block->keys, second.weights, block->count, block->keys,
+			 lambda);
+	else
+		block->weights = NULL;
+	if (engine->want.context)
+		subtract(block->context_place, block->context_stride, second.context, block->count,
+			 p->value_size, lambda);
+	return ATTN_OK;
 }
 
 static enum attn_status engine_read(struct row_source *source, size_t worker, struct row_block *block,
@@ -245,52 +227,11 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 {
 	struct engine *engine = (struct engine *)source;
 	struct workspace *w = &engine->workers[worker];
-	block->scores = NULL;
-	block->context = NULL;
-	block->weights = NULL;
-	block->visible = NULL;
-	if (engine->by_tiles && engine_tile(engine, w, block))
-		return ATTN_OK;
-	if (!w->row && !reference_allocate(engine, w))
-		return attn_fail_memory(err);
-	enum attn_status status = engine_reference(engine, w, block, err);
-	if (status == ATTN_OK)
-		move_to_places(block, engine->problem->value_size);
-	return status;
+	return engine->problem->maps > 1 ? read_difference(engine, w, block, err)
+					 : read_map(engine, 0, w, block, err);
 }
 
 /* --- cost --------------------------------------------------------------------- */
-
-/* Bytes of Q, K or V in memory of the engine's own: see prepare. */
-static size_t projected_bytes(const struct problem *p, const struct heads_view *ready, size_t heads,
-			      size_t tokens, size_t size, bool alone)
-{
-	if (!p->projected && alone && ready->token_stride == size)
-		return 0;
-	return p->batch * heads * tokens * size * sizeof(float);
-}
-
-/* What tile_allocate and reference_allocate ask for. */
-static size_t workspace_bytes(const struct problem *p, struct engine_want want)
-{
-	size_t keys = p->info.keys, rows = size_min(p->queries, ROWS_BLOCK), steps = engine_steps(keys);
-	size_t tiles = (rows + TILE - 1) / TILE, numbers = 0, bytes = 0;
-	bool reference = !kernels_best() || want.stage != SCORES_NONE;
-	if (want.weights || reference || !visibility_is_prefix(&p->visibility))
-		bytes += rows * keys;
-	if (want.weights || reference)
-		numbers += rows * keys;
-	if (want.context)
-		numbers += rows * p->value_size;
-	if (reference)
-		return bytes + sizeof(double) * (keys + p->value_size) +
-		       sizeof(float) * (numbers + (want.stage != SCORES_NONE ? rows * keys : 0));
-	numbers += tiles * p->head_size * TILE;
-	numbers += want.weights ? tiles * steps * (KEY_BLOCK + 1) * TILE : KEY_BLOCK * TILE;
-	if (want.context)
-		numbers += tiles * p->value_size * TILE;
-	return bytes + sizeof(float) * numbers;
-}
 
 /* Pairs of a query and a key that it may see, as far as causal and lengths go. */
 static double count_pairs(const struct problem *p)
@@ -303,28 +244,38 @@ static double count_pairs(const struct problem *p)
 	return pairs;
 }
 
+/* Multiply-adds of the matrices of a score function. */
+static double score_cost(const struct problem *p)
+{
+	double queries = (double)(p->batch * p->heads * p->maps) * (double)p->queries;
+	double keys = (double)p->batch * (double)p->info.keys *
+		      (double)(p->maps * (p->score.u.head_stride ? p->heads : p->kv_heads));
+	return queries * (double)p->score.w.rows * (double)p->score.w.cols +
+	       keys * (double)p->score.u.rows * (double)p->score.u.cols;
+}
+
 struct engine_cost engine_cost(const struct problem *p, struct engine_want want)
 {
-	bool alone = p->keys.past == 0 && !p->keys.bias && !p->keys.zero;
-	size_t keys = p->info.keys;
 	struct engine_cost cost = {0};
+	bool tiles = kernels_best() && want.stage == SCORES_NONE;
 	want.context &= p->has_values;
 	double rows = (double)p->batch * (double)p->queries, sources = (double)p->batch * (double)p->keys.own;
-	if (p->projected) {
+	if (p->latent.down_kv.data) {
+		cost.projections = latent_cost(p, want.context);
+	} else if (p->projected) {
 		cost.projections = rows * (double)p->wq.rows * (double)p->wq.cols +
 				   sources * (double)p->wk.rows * (double)p->wk.cols;
 		if (want.context)
 			cost.projections += sources * (double)p->wv.rows * (double)p->wv.cols;
 	}
-	cost.attention =
-	    (double)p->heads * count_pairs(p) * (double)(p->head_size + (want.context ? p->value_size : 0));
+	cost.projections += score_cost(p);
+	cost.attention = (double)(p->heads * p->maps) * count_pairs(p) *
+			 (double)(p->score.inner + (want.context ? p->value_size : 0));
 	if (want.context)
 		cost.output = rows * (double)p->wo.rows * (double)p->wo.cols;
-	cost.projected = projected_bytes(p, &p->q, p->heads, p->queries, p->head_size, true) +
-			 projected_bytes(p, &p->k, p->kv_heads, keys, p->head_size, alone);
-	if (want.context)
-		cost.projected += projected_bytes(p, &p->v, p->kv_heads, keys, p->value_size, alone);
-	cost.workspace = workspace_bytes(p, want);
+	cost.projected = engine_prepared_bytes(p, want);
+	struct workspace_sizes sizes = workspace_sizes(p, want, tiles);
+	cost.workspace = workspace_bytes(&sizes);
 	return cost;
 }
 
@@ -335,22 +286,30 @@ enum attn_status engine_new(struct engine **out, const struct problem *p, struct
 	*out = NULL;
 	if (!engine)
 		return attn_fail_memory(err);
+	if (want.stage != SCORES_NONE && p->maps > 1) {
+		free(engine);
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'lambda' makes two maps a head, each with scores of its own, expected "
+				 "scores to be asked for without it");
+	}
 	engine->source = (struct row_source){&p->info, &p->visibility, 0, engine_read, engine_free};
 	engine->problem = p;
 	engine->want = want;
 	engine->want.context &= p->has_values;
 	engine->kernels = kernels_best();
 	engine->keys = p->info.keys;
-	engine->source.row_cost = engine->keys * (p->head_size + p->value_size);
+	engine->whole_rows = normalization_needs_rows(&p->normalization);
+	engine->source.row_cost = engine->keys * (p->score.inner + p->value_size) * p->maps;
 	engine->worker_count = threads_count();
 	engine->workers = array_alloc(engine->worker_count, sizeof *engine->workers);
 	enum attn_status status = engine->workers ? ATTN_OK : attn_fail_memory(err);
 	bool tiles = engine->kernels && want.stage == SCORES_NONE;
+	struct workspace_sizes sizes = workspace_sizes(p, engine->want, true);
 	for (size_t i = 0; i < engine->worker_count && status == ATTN_OK && tiles; i++)
-		if (!tile_allocate(engine, &engine->workers[i]))
+		if (!workspace_allocate(&engine->workers[i], &sizes))
 			status = attn_fail_memory(err);
 	if (status == ATTN_OK)
-		status = prepare_all(engine, err);
+		status = engine_prepare(engine, err);
 	if (status != ATTN_OK) {
 		engine_free(&engine->source);
 		return status;
@@ -361,12 +320,18 @@ enum attn_status engine_new(struct engine **out, const struct problem *p, struct
 
 enum attn_status engine_update(struct engine *engine, struct attn_error *err)
 {
-	return prepare_all(engine, err);
+	return engine_prepare(engine, err);
 }
 
 struct row_source *engine_rows(struct engine *engine)
 {
 	return &engine->source;
+}
+
+const float *engine_value(const struct engine *engine, size_t batch, size_t head, size_t key)
+{
+	const struct problem *p = engine->problem;
+	return head_start(&engine->v, batch, head / (p->heads / p->kv_heads)) + key * engine->v.token_stride;
 }
 
 enum attn_status engine_output(const struct problem *p, const float *context, size_t rows, float *output,

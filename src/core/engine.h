@@ -55,6 +55,10 @@ enum attn_status engine_update(struct engine *engine, struct attn_error *err);
 /* The engine as a source of rows; source->free frees the engine. */
 struct row_source *engine_rows(struct engine *engine);
 
+/* The value vector (e) that query head `head` weighs at a key, past and appended ones
+ * included.  Only where the context is wanted and the problem has values. */
+const float *engine_value(const struct engine *engine, size_t batch, size_t head, size_t key);
+
 /* output (rows, output_size) = context (rows, H e) x wo + bo.  ATTN_BAD_INPUT when
  * it overflows float32. */
 enum attn_status engine_output(const struct problem *p, const float *context, size_t rows, float *output,

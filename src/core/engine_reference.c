@@ -25,49 +25,76 @@ static enum attn_status keep_scores(const struct engine *engine, const struct wo
 	return ATTN_OK;
 }
 
+/* Scores of one query and all keys. */
+static void multiply(const struct engine *engine, const struct map *map, const struct row_block *block,
+		     size_t query, double *row)
+{
+	const struct score *s = &engine->problem->score;
+	const float *q =
+	    head_start(&engine->q, block->batch, map->query_head) + query * engine->q.token_stride;
+	const float *k = head_start(&engine->k, block->batch, map->key_head);
+	if (s->kind == SCORE_ADDITIVE)
+		reference_additive(row, q, k, engine->k.token_stride,
+				   s->v.data + map->query_head * s->v.head_stride, s->inner, engine->keys,
+				   map->scale);
+	else
+		reference_scores(row, q, k, engine->k.token_stride, s->inner, engine->keys, map->scale);
+}
+
+/* Add what masks and distances add, and hide what is hidden. */
+static void hide_row(const struct engine *engine, const struct row_block *block, size_t query,
+		     const unsigned char *visible, double *row)
+{
+	const struct problem *p = engine->problem;
+	const struct visibility *v = &p->visibility;
+	ptrdiff_t position = (ptrdiff_t)query + visibility_offset(v, block->batch);
+	for (size_t j = 0; j < engine->keys; j++) {
+		if (!visible[j]) {
+			row[j] = -INFINITY;
+			continue;
+		}
+		row[j] += (double)visibility_bias(v, block->batch, block->head, query, j);
+		if (p->relative.table && j < v->plain_keys)
+			row[j] += relative_bias_at(&p->relative, block->head, position - (ptrdiff_t)j);
+	}
+}
+
 /* One query's scores, stage by stage, and weights. */
-static enum attn_status compute_row(const struct engine *engine, struct workspace *w,
+static enum attn_status compute_row(const struct engine *engine, const struct map *map, struct workspace *w,
 				    const struct row_block *block, size_t r, struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
-	size_t keys = engine->keys, query = block->query + r,
-	       kv_head = block->head / (p->heads / p->kv_heads);
-	const float *q = head_start(&engine->q, block->batch, block->head) + query * engine->q.token_stride;
-	const float *k = head_start(&engine->k, block->batch, kv_head);
+	size_t keys = engine->keys, query = block->query + r;
 	unsigned char *visible = w->visible + r * keys;
 	double *row = w->row;
 
 	visibility_row(&p->visibility, block->batch, block->head, query, visible);
-	reference_scores(row, q, k, engine->k.token_stride, p->head_size, keys, p->scale);
+	multiply(engine, map, block, query, row);
 	enum attn_status status = keep_scores(engine, w, block, r, SCORES_RAW, err);
-	if (p->softcap > 0)
-		reference_softcap(row, keys, p->softcap);
+	if (p->score.softcap > 0)
+		reference_softcap(row, keys, p->score.softcap);
 	if (status == ATTN_OK)
 		status = keep_scores(engine, w, block, r, SCORES_CAPPED, err);
-	for (size_t j = 0; j < keys; j++)
-		row[j] = visible[j] ? row[j] + (double)visibility_bias(&p->visibility, block->batch,
-								       block->head, query, j)
-				    : -INFINITY;
+	hide_row(engine, block, query, visible, row);
 	if (status == ATTN_OK)
 		status = keep_scores(engine, w, block, r, SCORES_MASKED, err);
-	reference_softmax(w->out_weights + r * keys, row, keys);
+	normalize_row(&p->normalization, map->sink, row, keys, w->out_weights + r * keys, w->scratch);
 	return status;
 }
 
-enum attn_status engine_reference(const struct engine *engine, struct workspace *w, struct row_block *block,
-				  struct attn_error *err)
+enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
+				  struct row_block *block, struct attn_error *err)
 {
-	const struct problem *p = engine->problem;
-	size_t keys = engine->keys, e = p->value_size, kv_head = block->head / (p->heads / p->kv_heads);
+	size_t keys = engine->keys, e = engine->problem->value_size;
 	block->masked = 0;
 	for (size_t r = 0; r < block->count; r++) {
-		enum attn_status status = compute_row(engine, w, block, r, err);
+		enum attn_status status = compute_row(engine, map, w, block, r, err);
 		if (status != ATTN_OK)
 			return status;
 		block->masked += memchr(w->visible + r * keys, 1, keys) == NULL;
 		if (engine->want.context)
 			reference_weighted_sum(w->out_context + r * e, w->out_weights + r * keys,
-					       head_start(&engine->v, block->batch, kv_head),
+					       head_start(&engine->v, block->batch, map->value_head),
 					       engine->v.token_stride, keys, e, w->sums);
 	}
 	block->weights = w->out_weights;

@@ -2,204 +2,234 @@
  * context alone never stores a row (FlashAttention, Dao et al. 2022).
  *
  * A block is up to ROWS_BLOCK / TILE tiles, which take each step of keys in turn, so
- * that K and V come from memory once for all of them.
+ * that K and V come from memory once for all of them.  A step that hides every key from a
+ * tile is left out.
  *
  * A tile's scores lie as (keys, queries).  With weights, the exponentials of every
  * step are kept, each relative to the highest score known at that step, and brought to
- * the final one when they are turned into rows.
+ * the final one when they are turned into rows.  Normalisers that need a whole row, such
+ * as sparsemax, keep all scores and come before the values.
  */
 #include <math.h>
 #include <string.h>
 
-#include "core/engine_internal.h"
+#include "core/engine_hide.h"
 #include "util/minmax.h"
 
-/* What hides keys from the queries of one tile. */
-struct hiding {
-	bool prefix; /* query q sees keys below limits[q], else `visible` says */
-	size_t limits[TILE];
-	size_t fewest, most;     /* keys below fewest are seen by all, from most on by none */
-	const float *bias[TILE]; /* what a float mask adds, relative to offsets; NULL: none */
-	size_t bias_step;
-	float offsets[TILE];
-};
+/* A bias by distance is added in float32, so a row whose highest score is as far from 0 as
+ * this would lose digits: the reference then takes over. */
+#define MOST_BIASED 64.0f
 
-/* A float mask matters only up to a constant for each row: added in float64 and
- * taken relative to its highest visible number, even a row of -1e9 keeps its scores'
- * digits. */
-static void find_bias(const struct visibility *v, const struct row_block *block, const unsigned char *visible,
-		      size_t query, size_t r, struct hiding *h)
-{
-	h->bias[r] = visibility_bias_row(v, block->batch, block->head, query, &h->bias_step);
-	h->offsets[r] = -INFINITY;
-	for (size_t j = 0; j < v->plain_keys && h->bias[r]; j++)
-		if (visible[j])
-			h->offsets[r] = fmaxf(h->offsets[r], h->bias[r][j * h->bias_step]);
-	/* Appended keys have no bias: they count as 0. */
-	if (v->appended_keys > 0 || h->offsets[r] == -INFINITY)
-		h->offsets[r] = fmaxf(h->offsets[r], 0);
-}
-
-/* The running state of a tile's softmax, by query. */
+/* The running state of a tile's softmax, by query; linear attention uses `sum` alone. */
 struct running {
 	_Alignas(64) float highest[TILE], sum[TILE], rescale[TILE], factor[TILE];
 };
 
 /* One tile of a block: rows [row, row + count). */
 struct tile {
+	const struct map *map;
 	size_t row, count;
+	bool started; /* the context has values already */
 	struct hiding hiding;
 	struct running running;
 	float *queries, *scores, *context, *tops; /* as in struct workspace */
-	unsigned char *visible;                   /* (count, keys), or NULL */
+	unsigned char *taken;
 };
 
-static void find_hiding(const struct engine *engine, const struct row_block *block, struct tile *t)
+static bool is_linear(const struct engine *engine)
 {
-	const struct visibility *v = engine->source.visibility;
-	struct hiding *h = &t->hiding;
-	size_t keys = engine->keys;
-	h->prefix = visibility_is_prefix(v);
-	h->fewest = keys;
-	h->most = 0;
-	for (size_t r = 0; r < t->count; r++) {
-		unsigned char *visible = t->visible ? t->visible + r * keys : NULL;
-		size_t query = block->query + t->row + r;
-		if (visible)
-			visibility_row(v, block->batch, block->head, query, visible);
-		h->bias[r] = NULL;
-		if (h->prefix) {
-			h->limits[r] = visibility_count(v, block->batch, query);
-		} else {
-			const unsigned char *last = memrchr(visible, 1, keys);
-			h->limits[r] = last ? (size_t)(last - visible) + 1 : 0;
-			find_bias(v, block, visible, query, r, h);
-		}
-		h->most = size_max(h->limits[r], h->most);
-		h->fewest = size_min(h->limits[r], h->fewest);
-	}
+	return engine->problem->normalization.kind == NORMALIZE_LINEAR;
 }
 
-/* scores (count, TILE) of keys [first, first + count): hidden ones become -inf. */
-static void hide(const struct engine *engine, const struct tile *t, size_t first, size_t count, float *scores)
+/* Whether a tile's scores of all steps are kept. */
+static bool keeps_scores(const struct engine *engine)
 {
-	const struct hiding *h = &t->hiding;
-	size_t queries = t->count;
-	if (h->prefix) {
-		for (size_t q = 0; q < queries && first + count > h->fewest; q++)
-			for (size_t j = h->limits[q] > first ? h->limits[q] - first : 0; j < count; j++)
-				scores[j * TILE + q] = -INFINITY;
+	return engine->want.weights || engine->whole_rows;
+}
+
+/* --- one step of keys ----------------------------------------------------------- */
+
+static void multiply(const struct engine *engine, const struct row_block *block, const struct tile *t,
+		     size_t first, size_t count, float *scores)
+{
+	const struct problem *p = engine->problem;
+	const float *keys =
+	    head_start(&engine->k, block->batch, t->map->key_head) + first * engine->k.token_stride;
+	if (p->score.kind == SCORE_ADDITIVE) {
+		const float *v = p->score.v.data + t->map->query_head * p->score.v.head_stride;
+		engine->kernels->additive(scores, keys, engine->k.token_stride, t->queries, v, count,
+					  p->score.inner, t->count, (float)t->map->scale);
 		return;
 	}
-	size_t plain = engine->source.visibility->plain_keys;
-	for (size_t q = 0; q < queries; q++) {
-		const unsigned char *visible = t->visible + q * engine->keys + first;
-		const float *bias = h->bias[q] ? h->bias[q] + first * h->bias_step : NULL;
-		if (!bias && !memchr(visible, 0, count))
-			continue;
-		for (size_t j = 0; j < count; j++) {
-			float *score = &scores[j * TILE + q];
-			double added = bias && first + j < plain ? (double)bias[j * h->bias_step] : 0;
-			if (!visible[j])
-				*score = -INFINITY;
-			else if (bias)
-				*score = (float)(((double)*score + added) - (double)h->offsets[q]);
-		}
-	}
+	struct gemm products = {
+	    .c = scores,
+	    .c_stride = TILE,
+	    .a = keys,
+	    .a_row = engine->k.token_stride,
+	    .a_col = 1,
+	    .b = t->queries,
+	    .b_stride = TILE,
+	    .rows = count,
+	    .inner = p->score.inner,
+	    .cols = t->count,
+	};
+	engine->kernels->gemm(&products);
 }
 
-/* One step: scores of `count` keys from `first` on, softmax, weighted values. */
+/* The bias by distance of plain keys. */
+static void add_relative(const struct engine *engine, const struct tile *t, size_t first, size_t count,
+			 float *scores)
+{
+	const struct relative *r = &engine->problem->relative;
+	const struct hiding *h = &t->hiding;
+	size_t plain = h->visibility->plain_keys;
+	if (!r->table || first >= plain)
+		return;
+	ptrdiff_t distance =
+	    (ptrdiff_t)h->query + visibility_offset(h->visibility, h->batch) - (ptrdiff_t)first;
+	engine->kernels->add_by_distance(scores, size_min(count, plain - first), t->count,
+					 r->table + t->map->head * r->span + (distance - r->least));
+}
+
+static void add_values(const struct engine *engine, const struct row_block *block, struct tile *t,
+		       size_t first, size_t count, const float *weights)
+{
+	struct gemm values = {
+	    .c = t->context,
+	    .c_stride = TILE,
+	    .a = head_start(&engine->v, block->batch, t->map->value_head) + first * engine->v.token_stride,
+	    .a_row = 1,
+	    .a_col = engine->v.token_stride,
+	    .b = weights,
+	    .b_stride = TILE,
+	    .rows = engine->problem->value_size,
+	    .inner = count,
+	    .cols = t->count,
+	    .accumulate = t->started,
+	};
+	engine->kernels->gemm(&values);
+	t->started = true;
+}
+
+/* Scores of `count` keys from `first` on, and what is done with them at once. */
 static void step(const struct engine *engine, const struct row_block *block, struct tile *t, size_t first,
 		 size_t count)
 {
 	const struct problem *p = engine->problem;
 	const struct kernels *kernels = engine->kernels;
 	struct running *run = &t->running;
-	size_t kv_head = block->head / (p->heads / p->kv_heads);
-	float *scores = t->scores + (engine->want.weights ? first * TILE : 0);
-	struct gemm products = {
-	    .c = scores,
-	    .c_stride = TILE,
-	    .a = head_start(&engine->k, block->batch, kv_head) + first * engine->k.token_stride,
-	    .a_row = engine->k.token_stride,
-	    .a_col = 1,
-	    .b = t->queries,
-	    .b_stride = TILE,
-	    .rows = count,
-	    .inner = p->head_size,
-	    .cols = t->count,
-	};
-	kernels->gemm(&products);
-	if (p->softcap > 0)
-		kernels->softcap(scores, count, t->count, (float)p->softcap);
-	hide(engine, t, first, count, scores);
-	bool rescaled = kernels->softmax(scores, count, t->count, run->highest, run->sum, run->rescale);
+	enum reach reach = hiding_reach(&t->hiding, first, count);
+	float *scores = t->scores + (keeps_scores(engine) ? first * TILE : 0);
+	if (keeps_scores(engine))
+		t->taken[first / KEY_BLOCK] = reach != REACH_NONE;
+	if (reach == REACH_NONE)
+		return;
+	multiply(engine, block, t, first, count, scores);
+	if (p->score.softcap > 0)
+		kernels->softcap(scores, count, t->count, (float)p->score.softcap);
+	add_relative(engine, t, first, count, scores);
+	hide(&t->hiding, reach, first, count, scores, is_linear(engine) ? 0 : -INFINITY);
+	if (engine->whole_rows)
+		return;
+	bool rescaled = false;
+	if (is_linear(engine))
+		kernels->sum_columns(scores, count, t->count, run->sum);
+	else
+		rescaled = kernels->softmax(scores, count, t->count, run->highest, run->sum, run->rescale);
 	if (engine->want.weights)
 		memcpy(t->tops + first / KEY_BLOCK * TILE, run->highest, sizeof run->highest);
 	if (!engine->want.context)
 		return;
-	if (rescaled && first > 0)
+	if (rescaled && t->started)
 		kernels->scale_columns(t->context, p->value_size, t->count, run->rescale);
-	struct gemm values = {
+	add_values(engine, block, t, first, count, scores);
+}
+
+/* --- a tile ----------------------------------------------------------------------- */
+
+/* The first step that a tile takes; linear attention begins with the sums over the keys
+ * that all its queries see. */
+static size_t first_step(const struct engine *engine, const struct row_block *block, struct tile *t)
+{
+	size_t all_see = engine->keys, inner = engine->problem->score.inner, e = engine->problem->value_size;
+	if (!engine->states)
+		return t->hiding.first / KEY_BLOCK * KEY_BLOCK;
+	for (size_t q = 0; q < t->count; q++)
+		all_see = size_min(all_see, t->hiding.ends[q]);
+	size_t steps = all_see / engine->state_step;
+	if (steps == 0)
+		return 0;
+	struct gemm sums = {
 	    .c = t->context,
 	    .c_stride = TILE,
-	    .a = head_start(&engine->v, block->batch, kv_head) + first * engine->v.token_stride,
-	    .a_row = 1,
-	    .a_col = engine->v.token_stride,
-	    .b = scores,
+	    .a = engine_state(engine, block->batch, t->map->key_head, steps),
+	    .a_row = inner,
+	    .a_col = 1,
+	    .b = t->queries,
 	    .b_stride = TILE,
-	    .rows = p->value_size,
-	    .inner = count,
+	    .rows = e + 1,
+	    .inner = inner,
 	    .cols = t->count,
-	    .accumulate = first > 0,
 	};
-	kernels->gemm(&values);
+	engine->kernels->gemm(&sums);
+	memcpy(t->running.sum, t->context + e * TILE, t->count * sizeof *t->running.sum);
+	memset(t->hiding.seen, true, sizeof t->hiding.seen);
+	t->started = true;
+	return steps * engine->state_step;
 }
 
-/* Turn the kept exponentials into rows (count, keys) of weights. */
-static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
-{
-	const struct running *run = &t->running;
-	size_t keys = engine->keys, most = t->hiding.most;
-	for (size_t first = 0, at = 0; first < most; first += KEY_BLOCK, at++) {
-		_Alignas(64) float factor[TILE] = {0};
-		const float *tops = t->tops + at * TILE;
-		size_t count = size_min(most - first, KEY_BLOCK);
-		for (size_t q = 0; q < t->count; q++)
-			factor[q] = run->factor[q] *
-				    (tops[q] == run->highest[q] ? 1 : expf(tops[q] - run->highest[q]));
-		engine->kernels->unpack(rows + first, keys, t->scores + first * TILE, t->count, count, factor,
-					past_cache);
-	}
-	for (size_t q = 0; q < t->count && most < keys; q++)
-		memset(rows + q * keys + most, 0, (keys - most) * sizeof *rows);
-}
-
-static void start_tile(const struct engine *engine, const struct workspace *w, const struct row_block *block,
-		       size_t row, struct tile *t)
+static void start_tile(const struct engine *engine, const struct map *map, const struct workspace *w,
+		       const struct row_block *block, size_t row, struct tile *t)
 {
 	const struct problem *p = engine->problem;
 	size_t number = row / TILE, steps = engine_steps(engine->keys);
-	const float *q =
-	    head_start(&engine->q, block->batch, block->head) + (block->query + row) * engine->q.token_stride;
+	const float *q = head_start(&engine->q, block->batch, map->query_head) +
+			 (block->query + row) * engine->q.token_stride;
+	t->map = map;
 	t->row = row;
 	t->count = size_min(block->count - row, TILE);
-	t->queries = w->queries + number * p->head_size * TILE;
+	t->started = false;
+	t->queries = w->queries + number * p->score.inner * TILE;
 	t->scores = w->scores;
-	t->context = w->context + number * p->value_size * TILE;
-	if (engine->want.weights) { /* each tile keeps its own */
+	t->context = w->context ? w->context + number * (p->value_size + 1) * TILE : NULL;
+	if (keeps_scores(engine)) { /* each tile keeps its own */
 		t->scores += number * steps * KEY_BLOCK * TILE;
 		t->tops = w->tops + number * steps * TILE;
+		t->taken = w->taken + number * steps;
+		memset(t->taken, 0, steps);
 	}
-	t->visible = w->visible ? w->visible + row * engine->keys : NULL;
+	hiding_start(&t->hiding, engine->source.visibility, block, block->query + row, t->count,
+		     w->step_visible, w->row_visible);
 	for (size_t i = 0; i < TILE; i++) {
-		t->running.highest[i] = -INFINITY;
-		t->running.sum[i] = t->running.factor[i] = 0;
+		/* A row's scores are relative to the highest number of a float mask, so its sink is, too. */
+		double offset = i < t->count && t->hiding.bias[i] ? (double)t->hiding.offsets[i] : 0;
+		t->running.highest[i] = (float)(map->sink - offset);
+		t->running.sum[i] = map->sink > -INFINITY;
+		t->running.factor[i] = 0;
 	}
-	find_hiding(engine, block, t);
-	engine->kernels->pack(t->queries, q, engine->q.token_stride, t->count, p->head_size, (float)p->scale);
-	if (engine->want.context && t->hiding.most == 0) /* else the first step sets it */
-		memset(t->context, 0, p->value_size * TILE * sizeof *t->context);
+	engine->kernels->pack(t->queries, q, engine->q.token_stride, t->count, p->score.inner,
+			      p->score.kind == SCORE_ADDITIVE ? 1 : (float)map->scale);
+}
+
+/* Whole rows of scores become weights; then come the values.  False: see engine_tile. */
+static bool normalize(const struct engine *engine, const struct workspace *w, const struct row_block *block,
+		      struct tile *t)
+{
+	size_t first = t->hiding.first / KEY_BLOCK * KEY_BLOCK, end = t->hiding.end;
+	if (first >= end)
+		return true;
+	for (size_t at = first; at < end; at += KEY_BLOCK)
+		for (size_t i = at * TILE;
+		     i < size_min(at + KEY_BLOCK, end) * TILE && !t->taken[at / KEY_BLOCK]; i++)
+			t->scores[i] = -INFINITY;
+	if (!normalize_tile(&engine->problem->normalization, t->map->sink, t->scores + first * TILE,
+			    end - first, t->count, t->hiding.seen, w->normalizing))
+		return false;
+	for (size_t at = first; at < end && engine->want.context; at += KEY_BLOCK)
+		if (t->taken[at / KEY_BLOCK])
+			add_values(engine, block, t, at, size_min(end - at, KEY_BLOCK),
+				   t->scores + at * TILE);
+	return true;
 }
 
 /* Sums become factors.  False when a score or a sum of values overflowed. */
@@ -207,13 +237,60 @@ static bool finish_sums(const struct engine *engine, struct tile *t, size_t *mas
 {
 	struct running *run = &t->running;
 	for (size_t i = 0; i < t->count; i++) {
+		bool seen = t->hiding.seen[i];
+		*masked += !seen;
+		if (engine->whole_rows) {
+			run->factor[i] = 1;
+			continue;
+		}
 		if (!isfinite(run->sum[i]))
 			return false;
-		*masked += run->sum[i] == 0;
-		run->factor[i] = run->sum[i] > 0 ? 1 / run->sum[i] : 0;
+		if (engine->problem->relative.table && seen && fabsf(run->highest[i]) > MOST_BIASED)
+			return false;
+		run->factor[i] = seen && run->sum[i] > 0 ? 1 / run->sum[i] : 0;
 	}
-	return !engine->want.context ||
-	       engine->kernels->all_finite(t->context, engine->problem->value_size, t->count);
+	if (!engine->want.context)
+		return true;
+	if (!t->started)
+		memset(t->context, 0, engine->problem->value_size * TILE * sizeof *t->context);
+	return engine->kernels->all_finite(t->context, engine->problem->value_size, t->count);
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static void step_factors(const struct engine *engine, const struct tile *t, size_t at, float *factor)
+{
+	const struct running *run = &t->running;
+	const float *tops = t->tops + at * TILE;
+	for (size_t q = 0; q < t->count; q++) {
+		factor[q] = run->factor[q];
+		if (!engine->whole_rows && tops[q] != run->highest[q])
+			factor[q] *= expf(tops[q] - run->highest[q]);
+	}
+}
+
+static void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_t end)
+{
+	for (size_t q = 0; q < count && first < end; q++)
+		memset(rows + q * stride + first, 0, (end - first) * sizeof *rows);
+}
+
+/* Turn what is kept into rows (count, keys) of weights. */
+static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
+{
+	size_t keys = engine->keys, end = t->hiding.end;
+	for (size_t first = 0; first < end; first += KEY_BLOCK) {
+		_Alignas(64) float factor[TILE] = {0};
+		size_t count = size_min(end - first, KEY_BLOCK);
+		if (!t->taken[first / KEY_BLOCK]) {
+			clear_columns(rows, keys, t->count, first, first + count);
+			continue;
+		}
+		step_factors(engine, t, first / KEY_BLOCK, factor);
+		engine->kernels->unpack(rows + first, keys, t->scores + first * TILE, t->count, count, factor,
+					past_cache);
+	}
+	clear_columns(rows, keys, t->count, end, keys);
 }
 
 /* Where the block's rows go: where a sink wants them, or into the workspace. */
@@ -221,6 +298,9 @@ static void find_places(const struct engine *engine, const struct workspace *w, 
 {
 	if (engine->want.weights) {
 		block->weights = block->weights_place ? block->weights_place : w->out_weights;
+		for (size_t r = 0; r < block->count; r++)
+			visibility_row(engine->source.visibility, block->batch, block->head, block->query + r,
+				       w->visible + r * engine->keys);
 		block->visible = w->visible;
 	}
 	if (engine->want.context) {
@@ -244,23 +324,30 @@ static void write_tile(const struct engine *engine, const struct workspace *w, c
 					engine->problem->value_size, t->running.factor, false);
 }
 
-bool engine_tile(const struct engine *engine, struct workspace *w, struct row_block *block)
+bool engine_tile(const struct engine *engine, const struct map *map, struct workspace *w,
+		 struct row_block *block)
 {
 	struct tile tiles[ROWS_BLOCK / TILE];
-	size_t count = (block->count + TILE - 1) / TILE, most = 0;
+	size_t starts[ROWS_BLOCK / TILE];
+	size_t count = (block->count + TILE - 1) / TILE, first = engine->keys, end = 0;
 	for (size_t i = 0; i < count; i++) {
-		start_tile(engine, w, block, i * TILE, &tiles[i]);
-		most = size_max(most, tiles[i].hiding.most);
+		start_tile(engine, map, w, block, i * TILE, &tiles[i]);
+		starts[i] = first_step(engine, block, &tiles[i]);
+		first = size_min(first, starts[i]);
+		end = size_max(end, tiles[i].hiding.end);
 	}
-	for (size_t first = 0; first < most; first += KEY_BLOCK)
+	for (size_t at = first; at < end; at += KEY_BLOCK)
 		for (size_t i = 0; i < count; i++)
-			if (first < tiles[i].hiding.most)
-				step(engine, block, &tiles[i], first,
-				     size_min(tiles[i].hiding.most - first, KEY_BLOCK));
+			if (at >= starts[i] && at < tiles[i].hiding.end)
+				step(engine, block, &tiles[i], at,
+				     size_min(tiles[i].hiding.end - at, KEY_BLOCK));
 	block->masked = 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (engine->whole_rows && !normalize(engine, w, block, &tiles[i]))
+			return false;
 		if (!finish_sums(engine, &tiles[i], &block->masked))
 			return false;
+	}
 	find_places(engine, w, block);
 	for (size_t i = 0; i < count; i++)
 		write_tile(engine, w, block, &tiles[i]);

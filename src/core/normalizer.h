@@ -2,7 +2,7 @@
  *
  * With s the visible scores of a row:
  *   softmax    w = exp(s) / (exp(z) + sum exp(s)), where z is the head's sink, a logit
- *              that takes weight and has no value (Xiao et al. 2023; always 0 in Miller
+ *              that takes weight and has no value (Xiao et al. 2024; always 0 in Miller
  *              2023, "Attention is off by one"); without one exp(z) is 0
  *   sparsemax  w = max(s - tau, 0), tau so that the weights sum to 1 (Martins and
  *              Astudillo 2016)
@@ -32,6 +32,12 @@ struct normalization {
 	size_t top_k;       /* 0: all keys */
 	const float *sinks; /* (heads) logits, owned elsewhere; NULL: none */
 };
+
+/* Whether weights need all scores of a row, so that an online softmax will not do. */
+static inline bool normalization_needs_rows(const struct normalization *n)
+{
+	return n->top_k > 0 || n->kind == NORMALIZE_SPARSEMAX || n->kind == NORMALIZE_ENTMAX15;
+}
 
 /* Fill `n` from the settings normalizer and top_k, leaving `sinks` NULL, and *zero_sink
  * from zero_sink: the caller binds sinks; `has_sinks` says that there will be some.

@@ -252,7 +252,7 @@ static enum attn_status read_weights(const struct parts *s, const struct piece *
 	for (size_t r = 0; r < block->count; r++)
 		visibility_row(&s->visibility, block->batch, block->head, block->query + r,
 			       visible + r * block->keys);
-	return stored_check(piece->weights, first * block->keys, block, visible, err);
+	return stored_check(piece->weights, &s->info, first * block->keys, block, visible, err);
 }
 
 /* Rows in which nothing is visible, without weights. */
@@ -411,6 +411,7 @@ static enum attn_status bind_labels(struct parts *s, const struct bundle *b, con
 	if (status != ATTN_OK)
 		return status;
 	s->info.has_tokens = part->has_tokens; /* numbers may stand for labels */
+	s->info.signed_weights = bundle_setting(b, "lambda") != NULL;
 	s->visibility = (struct visibility){
 	    .batch = part->batch,
 	    .heads = part->heads,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/bind.h"
+#include "core/latent.h"
 #include "core/roles.h"
 #include "core/settings.h"
 
@@ -15,67 +16,11 @@ void problem_release(struct problem *p)
 		free(p->owned[i]);
 	free(p->owned);
 	visibility_release(&p->visibility);
+	relative_release(&p->relative);
+	positions_release(&p->positions);
 	rows_info_release(&p->info);
 	string_list_release(&p->notes);
 	*p = (struct problem){0};
-}
-
-/* Kinds of attention that are named but not computed yet: refused, not left out
- * without a word. */
-static enum attn_status refuse_missing(const struct bundle *b, struct attn_error *err)
-{
-	static const char *const names[] = {"score",
-					    "temperature",
-					    "score_w",
-					    "score_u",
-					    "score_v",
-					    "score_b",
-					    "window",
-					    "dilation",
-					    "blocks",
-					    "prefix",
-					    "segments",
-					    "source_segments",
-					    "rope",
-					    "rope_style",
-					    "rope_dim",
-					    "rope_scaling",
-					    "positions",
-					    "source_positions",
-					    "position_offset",
-					    "sinusoidal",
-					    "position_table",
-					    "source_position_table",
-					    "alibi",
-					    "alibi_slopes",
-					    "relative_bias",
-					    "normalizer",
-					    "sinks",
-					    "zero_sink",
-					    "top_k",
-					    "qk_norm",
-					    "q_norm",
-					    "k_norm",
-					    "lambda",
-					    "wdq",
-					    "wuq",
-					    "wqr",
-					    "wdkv",
-					    "wuk",
-					    "wuv",
-					    "wukv",
-					    "wkr",
-					    "q_latent_norm",
-					    "kv_latent_norm"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const struct setting *s = bundle_setting(b, names[i]);
-		const struct tensor *t = bundle_tensor(b, names[i]);
-		if (s || t)
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' asks for what this version does not compute",
-					 origin_name(s ? s->origin : t->origin), names[i]);
-	}
-	return ATTN_OK;
 }
 
 /* A tensor that is no role: an error when it looks like a misspelt one, else a
@@ -116,6 +61,8 @@ static enum attn_status bind_form(struct problem *p, const struct bundle *b, str
 		has_ready = bundle_tensor(b, ready[i]) ? ready[i] : NULL;
 	for (size_t i = 0; i < sizeof projected / sizeof *projected && !has_projected; i++)
 		has_projected = bundle_tensor(b, projected[i]) ? projected[i] : NULL;
+	if (!has_projected)
+		has_projected = latent_role(b);
 	if (has_ready && has_projected)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
@@ -133,7 +80,8 @@ static enum attn_status bind_appended(struct problem *p, const struct bundle *b,
 		return bind_fail_missing(b, err, k ? "bias_v" : "bias_k", "beside '%s'",
 					 k ? "bias_k" : "bias_v");
 	p->keys.bias = k != NULL;
-	enum attn_status status = bind_vector(p, b, "bias_k", p->kv_heads * p->head_size, &p->bias_k, err);
+	enum attn_status status =
+	    bind_vector(p, b, "bias_k", p->maps * p->kv_heads * p->key_size, &p->bias_k, err);
 	if (status == ATTN_OK && p->has_values)
 		status = bind_vector(p, b, "bias_v", p->kv_heads * p->value_size, &p->bias_v, err);
 	if (status == ATTN_OK)
@@ -153,19 +101,92 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 	return status == ATTN_OK ? bind_vector(p, b, "bo", p->output_size, &p->bo, err) : status;
 }
 
-static enum attn_status bind_scores(struct problem *p, const struct bundle *b, struct attn_error *err)
+/* Differential attention has two maps a head. */
+static enum attn_status bind_maps(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	double scale = 1 / sqrt((double)p->head_size), softcap = 0;
-	enum attn_status status = setting_number(b, "scale", &scale, err);
+	(void)err;
+	p->maps = bundle_tensor(b, "lambda") || bundle_setting(b, "lambda") ? 2 : 1;
+	return ATTN_OK;
+}
+
+static enum attn_status bind_lambda(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	return bind_per_head(p, b, "lambda", &p->lambda, err);
+}
+
+/* Linear attention has no scores: what a file says of their size is left out, with a
+ * note, what would change the weights is refused. */
+static enum attn_status check_linear(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	static const char *const sizes[] = {"scale", "temperature", "softcap"};
+	static const char *const other[] = {"score",         "alibi",     "sinks", "alibi_slopes",
+					    "relative_bias", "zero_sink", "top_k"};
+	char note[200];
+	if (p->normalization.kind != NORMALIZE_LINEAR)
+		return ATTN_OK;
+	const char *given = p->visibility.bias ? "a float mask" : NULL;
+	for (size_t i = 0; i < sizeof other / sizeof *other && !given; i++) {
+		const struct setting *s = bundle_setting(b, other[i]);
+		bool neutral = s && (strcmp(s->value, "false") == 0 || strcmp(s->value, "scaled-dot") == 0);
+		if (bundle_tensor(b, other[i]) || (s && !neutral))
+			given = other[i];
+	}
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !given; i++) {
+		const struct setting *s = bundle_setting(b, sizes[i]);
+		if (s && s->from_command)
+			given = sizes[i];
+		if (!s && !bundle_tensor(b, sizes[i]))
+			continue;
+		snprintf(note, sizeof note, "'%s' is left out: normalizer 'linear' has no scores", sizes[i]);
+		if (!string_list_add(&p->notes, note))
+			return attn_fail_memory(err);
+	}
+	p->score.softcap = 0;
+	if (!given)
+		return ATTN_OK;
+	return attn_fail(
+	    err, ATTN_BAD_INPUT,
+	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without", given);
+}
+
+static enum attn_status bind_normalization(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	bool zero = false;
+	const float *sinks;
+	enum attn_status status = bind_per_head(p, b, "sinks", &sinks, err);
 	if (status == ATTN_OK)
-		status = setting_number(b, "softcap", &softcap, err);
-	if (status == ATTN_OK && softcap < 0)
-		status = setting_fail(bundle_setting(b, "softcap"), "a number from 0 (none) up", err);
-	if (status == ATTN_OK && !(fabs(scale) <= 0x1.fffffep127))
-		status = setting_fail(bundle_setting(b, "scale"), "a number in the range of float32", err);
-	p->scale = scale;
-	p->softcap = softcap;
+		status = normalization_bind(&p->normalization, b, sinks != NULL, &zero, err);
+	if (status == ATTN_OK && zero) {
+		float *zeros = bind_floats(p, p->heads);
+		if (!zeros)
+			return attn_fail_memory(err);
+		sinks = memset(zeros, 0, p->heads * sizeof *zeros);
+	}
+	p->normalization.sinks = sinks;
 	return status;
+}
+
+static enum attn_status bind_rotary(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	const struct setting *rope = bundle_setting(b, "rope");
+	if (p->latent.down_kv.data && p->latent.rotary_size == 0 && rope && strcmp(rope->value, "none") != 0)
+		return setting_fail(rope,
+				    "none, or latent attention's rotary dimensions beside it: 'wqr' and "
+				    "'wkr', or rope_dim where 'wuq' and 'wdkv' hold them",
+				    err);
+	return rotary_bind(&p->rotary, b, p->head_size, p->latent.rotary_size, err);
+}
+
+static enum attn_status bind_all_positions(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	return bind_positions(p, b, p->rotary.dims > 0, &p->positions, err);
+}
+
+static enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	const float *slopes;
+	enum attn_status status = bind_per_head(p, b, "alibi_slopes", &slopes, err);
+	return status == ATTN_OK ? relative_bind(&p->relative, b, &p->visibility, slopes, err) : status;
 }
 
 static enum attn_status bind_rows(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -178,6 +199,7 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	info->heads = p->heads;
 	info->queries = p->queries;
 	info->keys = key_total(&p->keys);
+	info->signed_weights = p->maps > 1;
 	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
 	if (status == ATTN_OK)
 		status = labels_bind(info, b, &p->keys, err);
@@ -198,10 +220,12 @@ enum attn_status problem_init(struct problem *p, const struct bundle *b, struct 
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_form, bind_past, bind_appended, bind_output, bind_scores, bind_rows,
+	    check_unknown, bind_maps,          bind_form,   bind_past,          bind_appended,
+	    bind_output,   bind_norms,         bind_rotary, bind_all_positions, score_bind,
+	    bind_lambda,   bind_normalization, bind_rows,   bind_relative,      check_linear,
 	};
 	*p = (struct problem){.batch = 1};
-	enum attn_status status = refuse_missing(b, err);
+	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && status == ATTN_OK; i++)
 		status = steps[i](p, b, err);
 	if (status != ATTN_OK)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/bind.h"
+#include "core/latent.h"
 #include "core/settings.h"
 
 /* Cut the columns of a fused matrix: query, then key, then value. */
@@ -11,29 +12,31 @@ static struct matrix columns(const struct matrix *m, size_t first, size_t count)
 }
 
 /* Head sizes d and e from the columns H d + G d + G e of a fused projection: by wo,
- * whose rows are H e, or with e = d. */
+ * whose rows are H e, or with e = d.  With two maps a head there are twice the H and G of
+ * d, and e is 2 d (Ye et al. 2024). */
 static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, const struct tensor *t,
 				    size_t cols, struct attn_error *err)
 {
 	const struct tensor *wo = bundle_tensor(b, "wo");
 	const struct setting *layout = bundle_setting(b, "layout");
-	size_t H = p->heads, G = p->kv_heads;
+	size_t H = p->heads, G = p->kv_heads, maps = p->maps;
 	if (wo && wo->rank == 2) {
 		size_t rows = wo->shape[layout && strcmp(layout->value, "out,in") == 0];
 		size_t e = rows / H;
-		if (rows % H == 0 && e > 0 && cols > G * e && (cols - G * e) % (H + G) == 0) {
+		if (rows % H == 0 && e > 0 && cols > G * e && (cols - G * e) % (maps * (H + G)) == 0) {
 			p->value_size = e;
-			p->head_size = (cols - G * e) / (H + G);
+			p->head_size = p->key_size = (cols - G * e) / (maps * (H + G));
 			return ATTN_OK;
 		}
 	}
-	if (cols % (H + 2 * G) != 0)
+	if (cols % (maps * (H + 2 * G)) != 0)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "'%s': num_heads is %zu and num_kv_heads %zu, expected the %zu columns of 'wqkv' to "
-		    "be a multiple of %zu + 2 x %zu",
-		    origin_name(t->origin), H, G, cols, H, G);
-	p->head_size = p->value_size = cols / (H + 2 * G);
+		    "be a multiple of %s%zu + 2 x %zu%s",
+		    origin_name(t->origin), H, G, cols, maps > 1 ? "2 x (" : "", H, G, maps > 1 ? ")" : "");
+	p->head_size = p->key_size = cols / (maps * (H + 2 * G));
+	p->value_size = maps * p->head_size;
 	return ATTN_OK;
 }
 
@@ -61,7 +64,7 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 		status = bind_vector(p, b, "bqkv", fused.cols, &bias, err);
 	if (status != ATTN_OK)
 		return status;
-	size_t q = p->heads * p->head_size, k = p->kv_heads * p->head_size;
+	size_t q = p->maps * p->heads * p->head_size, k = p->maps * p->kv_heads * p->head_size;
 	p->wq = columns(&fused, 0, q);
 	p->wk = columns(&fused, q, k);
 	p->wv = columns(&fused, q + k, fused.cols - q - k);
@@ -73,24 +76,33 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 	return ATTN_OK;
 }
 
-/* wk's or wv's columns, checked against kv heads; the message says what would fit. */
-static enum attn_status check_kv_columns(const struct problem *p, const struct bundle *b, const char *name,
-					 size_t cols, struct attn_error *err)
+/* The columns of wv, or of wk where its head size is its own: any multiple of its heads. */
+static enum attn_status split_columns(const struct bundle *b, const char *name, size_t cols, size_t heads,
+				      size_t *size, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, name);
-	size_t d = p->head_size, expected = p->kv_heads * d;
-	if (strcmp(name, "wv") == 0)
-		return cols % p->kv_heads == 0
-			   ? ATTN_OK
-			   : bind_fail_divisor(b, t, "num_kv_heads", p->kv_heads, cols, err);
+	if (cols % heads != 0)
+		return bind_fail_divisor(b, bundle_tensor(b, name), "num_kv_heads", heads, cols, err);
+	*size = cols / heads;
+	return ATTN_OK;
+}
+
+/* wk's columns, checked against kv heads; the message says what would fit. */
+static enum attn_status check_key_columns(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	const struct tensor *t = bundle_tensor(b, "wk");
+	size_t d = p->head_size, maps = p->maps, cols = p->wk.cols, expected = maps * p->kv_heads * d;
+	p->key_size = d;
+	if (!score_needs_one_size(b))
+		return split_columns(b, "wk", cols, maps * p->kv_heads, &p->key_size, err);
 	if (cols == expected)
 		return ATTN_OK;
-	if (cols % d == 0 && p->heads % (cols / d) == 0 && !bundle_setting(b, "num_kv_heads"))
+	if (cols % (maps * d) == 0 && p->heads % (cols / (maps * d)) == 0 &&
+	    !bundle_setting(b, "num_kv_heads"))
 		return bind_fail_shape(
 		    t, err,
 		    "%zu outputs (%zu heads of %zu): give --num-kv-heads %zu if query heads share kv heads",
-		    expected, p->kv_heads, d, cols / d);
-	return bind_fail_shape(t, err, "%zu outputs (%zu kv heads of %zu)", expected, p->kv_heads, d);
+		    expected, p->kv_heads, maps * d, cols / (maps * d));
+	return bind_fail_shape(t, err, "%zu outputs (%zu kv heads of %zu)", expected, p->kv_heads, maps * d);
 }
 
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -98,19 +110,22 @@ static enum attn_status bind_separate(struct problem *p, const struct bundle *b,
 	enum attn_status status = bind_weight(p, b, "wq", p->embeddings.cols, 0, &p->wq, err);
 	if (status != ATTN_OK)
 		return status;
-	if (p->wq.cols % p->heads != 0)
-		return bind_fail_divisor(b, bundle_tensor(b, "wq"), "num_heads", p->heads, p->wq.cols, err);
-	p->head_size = p->wq.cols / p->heads;
+	if (p->wq.cols % (p->heads * p->maps) != 0)
+		return p->maps > 1 && p->wq.cols % p->heads == 0
+			   ? bind_fail_shape(bundle_tensor(b, "wq"), err,
+					     "an even number of outputs a head: 'lambda' asks for two maps")
+			   : bind_fail_divisor(b, bundle_tensor(b, "wq"), "num_heads", p->heads, p->wq.cols,
+					       err);
+	p->head_size = p->wq.cols / (p->heads * p->maps);
 	status = bind_weight(p, b, "wk", p->source.cols, 0, &p->wk, err);
 	if (status == ATTN_OK)
-		status = check_kv_columns(p, b, "wk", p->wk.cols, err);
+		status = check_key_columns(p, b, err);
 	if (status == ATTN_OK)
 		status = bind_weight(p, b, "wv", p->source_values.cols, 0, &p->wv, err);
 	if (status == ATTN_OK && p->wv.data)
-		status = check_kv_columns(p, b, "wv", p->wv.cols, err);
+		status = split_columns(b, "wv", p->wv.cols, p->kv_heads, &p->value_size, err);
 	if (status != ATTN_OK)
 		return status;
-	p->value_size = p->wv.data ? p->wv.cols / p->kv_heads : 0;
 	status = bind_vector(p, b, "bq", p->wq.cols, &p->bq, err);
 	if (status == ATTN_OK)
 		status = bind_vector(p, b, "bk", p->wk.cols, &p->bk, err);
@@ -123,9 +138,13 @@ static enum attn_status bind_separate(struct problem *p, const struct bundle *b,
 static enum attn_status check_present(const struct bundle *b, struct attn_error *err)
 {
 	bool fused = bundle_tensor(b, "wqkv");
+	const char *latent = latent_role(b);
 	if (!bundle_tensor(b, "embeddings"))
 		return bind_fail_missing(b, err, "embeddings",
 					 "with projections (or ready-made 'q', 'k', 'v')");
+	if (latent)
+		return bundle_tensor(b, "wdkv") ? ATTN_OK
+						: bind_fail_missing(b, err, "wdkv", "beside '%s'", latent);
 	if (!fused && !bundle_tensor(b, "wq"))
 		return bind_fail_missing(b, err, "wq",
 					 "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')");
@@ -174,8 +193,11 @@ enum attn_status bind_projected(struct problem *p, const struct bundle *b, struc
 				   p->kv_heads);
 	if (status != ATTN_OK)
 		return status;
-	status = bundle_tensor(b, "wqkv") ? bind_fused(p, b, err) : bind_separate(p, b, err);
-	p->has_values = p->wv.data != NULL;
+	if (latent_role(b))
+		status = bind_latent(p, b, err);
+	else
+		status = bundle_tensor(b, "wqkv") ? bind_fused(p, b, err) : bind_separate(p, b, err);
+	p->has_values = p->wv.data || p->latent.up_v.w.data;
 	if (status == ATTN_OK && !bundle_setting(b, "num_heads") &&
 	    !string_list_add(&p->notes, "num_heads is not given: taken as 1"))
 		return attn_fail_memory(err);

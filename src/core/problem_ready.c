@@ -57,13 +57,17 @@ static enum attn_status bind_one(struct problem *p, const struct bundle *b, stru
 	return bind_f32(p, t, &out->view.data, err);
 }
 
-/* A setting, if given, must say what the tensors say. */
+/* A setting, if given, must say what the tensors say: so many heads of `maps` maps. */
 static enum attn_status check_heads(const struct bundle *b, const char *name, const struct tensor *t,
-				    size_t heads, struct attn_error *err)
+				    size_t found, size_t maps, struct attn_error *err)
 {
-	size_t wanted = heads;
+	size_t wanted = found / maps;
 	enum attn_status status = setting_count(b, name, 1, &wanted, err);
-	if (status == ATTN_OK && wanted != heads)
+	if (status == ATTN_OK && maps > 1 && wanted * maps != found)
+		return bind_fail_shape(t, err, "%zu heads: two maps for each of %zu, as 'lambda' says",
+				       maps * (bundle_setting(b, name) ? wanted : (found + 1) / 2),
+				       bundle_setting(b, name) ? wanted : (found + 1) / 2);
+	if (status == ATTN_OK && wanted * maps != found)
 		status = bind_fail_shape(t, err, "%zu heads, as '%s' says", wanted, name);
 	return status;
 }
@@ -104,43 +108,44 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 	if (status == ATTN_OK)
 		status = setting_count(b, "num_kv_heads", 1, &kv_heads, err);
 	if (status == ATTN_OK)
-		status = bind_one(p, b, tq, packed, heads, &q, err);
+		status = bind_one(p, b, tq, packed, heads * p->maps, &q, err);
 	if (status == ATTN_OK)
-		status = bind_one(p, b, tk, packed, kv_heads, &k, err);
+		status = bind_one(p, b, tk, packed, kv_heads * p->maps, &k, err);
 	if (status == ATTN_OK)
-		status = check_heads(b, "num_heads", tq, q.heads, err);
+		status = check_heads(b, "num_heads", tq, q.heads, p->maps, err);
 	if (status == ATTN_OK)
-		status = check_heads(b, "num_kv_heads", tk, k.heads, err);
+		status = check_heads(b, "num_kv_heads", tk, k.heads, p->maps, err);
 	if (status != ATTN_OK)
 		return status;
 	if (q.heads % k.heads != 0)
 		return bind_fail_shape(tk, err, "a number of heads that divides the %zu of 'q'", q.heads);
-	if (k.size != q.size)
+	if (k.size != q.size && score_needs_one_size(b))
 		return bind_fail_shape(tk, err, "head size %zu, as 'q'%s", q.size,
 				       packed && !bundle_setting(b, "num_kv_heads")
 					   ? " (give --num-kv-heads if query heads share kv heads)"
 					   : "");
-	p->heads = q.heads;
-	p->kv_heads = k.heads;
+	p->heads = q.heads / p->maps;
+	p->kv_heads = k.heads / p->maps;
 	p->queries = q.tokens;
 	p->keys.own = k.tokens;
 	p->head_size = q.size;
+	p->key_size = k.size;
 	p->q = q.view;
 	p->k = k.view;
 	return bind_values(p, b, packed, err);
 }
 
-/* past_k or past_v: (G, P, size) or with a batch in front. */
+/* past_k or past_v: (heads, P, size) or with a batch in front. */
 static enum attn_status bind_past_one(struct problem *p, const struct bundle *b, struct tensor *t,
-				      size_t size, size_t *tokens, struct heads_view *view,
+				      size_t heads, size_t size, size_t *tokens, struct heads_view *view,
 				      struct attn_error *err)
 {
 	struct ready past;
 	enum attn_status status = bind_one(p, b, t, false, 0, &past, err);
 	if (status != ATTN_OK)
 		return status;
-	if (past.heads != p->kv_heads || past.size != size || (*tokens && past.tokens != *tokens))
-		return bind_fail_shape(t, err, "%zu kv heads and head size %zu%s", p->kv_heads, size,
+	if (past.heads != heads || past.size != size || (*tokens && past.tokens != *tokens))
+		return bind_fail_shape(t, err, "%zu kv heads and head size %zu%s", heads, size,
 				       *tokens ? ", and as many tokens as 'past_k'" : "");
 	*tokens = past.tokens;
 	*view = past.view;
@@ -155,8 +160,9 @@ enum attn_status bind_past(struct problem *p, const struct bundle *b, struct att
 	if (!k || (!v && p->has_values))
 		return bind_fail_missing(b, err, k ? "past_v" : "past_k", "beside '%s'",
 					 k ? "past_k" : "past_v");
-	enum attn_status status = bind_past_one(p, b, k, p->head_size, &p->keys.past, &p->past_k, err);
+	enum attn_status status =
+	    bind_past_one(p, b, k, p->kv_heads * p->maps, p->key_size, &p->keys.past, &p->past_k, err);
 	if (status == ATTN_OK && p->has_values)
-		status = bind_past_one(p, b, v, p->value_size, &p->keys.past, &p->past_v, err);
+		status = bind_past_one(p, b, v, p->kv_heads, p->value_size, &p->keys.past, &p->past_v, err);
 	return status;
 }

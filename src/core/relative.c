@@ -28,19 +28,13 @@ double relative_bias_at(const struct relative *r, size_t head, ptrdiff_t distanc
 	return r->table ? (double)r->table[head * r->span + (size_t)(distance - r->least)] : 0;
 }
 
-/* p(b, i) - i. */
-static ptrdiff_t offset_of(const struct visibility *v, size_t batch)
-{
-	return v->lengths ? (ptrdiff_t)v->lengths[batch] - (ptrdiff_t)v->queries : (ptrdiff_t)v->past_keys;
-}
-
 /* Room for all distances, filled with zeros. */
 static enum attn_status make_table(struct relative *r, const struct visibility *v, struct attn_error *err)
 {
-	ptrdiff_t lowest = offset_of(v, 0), highest = lowest;
+	ptrdiff_t lowest = visibility_offset(v, 0), highest = lowest;
 	size_t count;
 	for (size_t b = 1; b < v->batch; b++) {
-		ptrdiff_t offset = offset_of(v, b);
+		ptrdiff_t offset = visibility_offset(v, b);
 		lowest = offset < lowest ? offset : lowest;
 		highest = offset > highest ? offset : highest;
 	}

@@ -38,7 +38,7 @@ const struct role roles[] = {
     {"q_norm", ROLE_TENSOR, "(d) or (H, d)", "gain of the norm of queries"},
     {"k_norm", ROLE_TENSOR, "(d) or (G, d)", "gain of the norm of keys"},
     {"segments", ROLE_TENSOR, "(N) or (B, N)", "document of each query, and of its own key"},
-    {"source_segments", ROLE_TENSOR, "(M) or (P + M), or with B in front", "document of each key"},
+    {"source_segments", ROLE_TENSOR, "(P + M), or with B in front", "document of each key"},
     {"positions", ROLE_TENSOR, "(N) or (B, N)", "position of each query, and of its own key"},
     {"source_positions", ROLE_TENSOR, "(M) or (B, M)", "position of each key"},
     {"position_table", ROLE_TENSOR, "(T, D)", "learned positions, added to embeddings"},

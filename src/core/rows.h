@@ -29,6 +29,7 @@ struct rows_info {
 	struct string_list head_names; /* `heads` strings, or empty */
 	bool has_tokens;               /* some labels are tokens, not numbers */
 	bool cross;                    /* keys come from another sequence than queries */
+	bool signed_weights;           /* weights may be negative: differential attention */
 };
 
 void rows_info_release(struct rows_info *info);
@@ -36,7 +37,7 @@ void rows_info_release(struct rows_info *info);
 /* `count` query rows, from `query` on, of one (batch, layer, head). */
 struct row_block {
 	size_t batch, layer, head, query, count, keys;
-	const float *weights;         /* (count, keys): in [0, 1]; masked is exactly 0 */
+	const float *weights;         /* (count, keys): in [0, 1] unless signed; masked is exactly 0 */
 	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not */
 	const float *scores;          /* (count, keys), or NULL unless the source was asked for them */
 	const float *context;         /* (count, value size; context_stride), or NULL unless asked for */

@@ -1,5 +1,6 @@
 #include "core/stored.h"
 
+#include <float.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,23 +38,26 @@ static void stored_free(struct row_source *source)
 	free(s);
 }
 
-static enum attn_status fail_weight(const struct tensor *t, size_t i, struct attn_error *err)
+static enum attn_status fail_weight(const struct tensor *t, const struct rows_info *info, size_t i,
+				    struct attn_error *err)
 {
 	char place[300];
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a weight from 0 to 1",
-			 origin_name(t->origin), tensor_index_text(t, i, place, sizeof place),
-			 tensor_get(t, i));
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a %s", origin_name(t->origin),
+			 tensor_index_text(t, i, place, sizeof place), tensor_get(t, i),
+			 info->signed_weights ? "finite weight" : "weight from 0 to 1");
 }
 
-enum attn_status stored_check(const struct tensor *t, size_t first, struct row_block *block,
-			      unsigned char *visible, struct attn_error *err)
+enum attn_status stored_check(const struct tensor *t, const struct rows_info *info, size_t first,
+			      struct row_block *block, unsigned char *visible, struct attn_error *err)
 {
-	const float most = 1.01f; /* float16 weights round up a little */
+	/* float16 weights round up a little */
+	const float most = info->signed_weights ? FLT_MAX : 1.01f,
+		    least = info->signed_weights ? -FLT_MAX : 0;
 	for (size_t i = 0; i < block->count * block->keys; i++) {
-		if (!(block->weights[i] >= 0 && block->weights[i] <= most))
-			return fail_weight(t, first + i, err);
+		if (!(block->weights[i] >= least && block->weights[i] <= most))
+			return fail_weight(t, info, first + i, err);
 		/* The weights have the last word: what has one was seen. */
-		visible[i] |= block->weights[i] > 0;
+		visible[i] |= block->weights[i] != 0;
 	}
 	block->masked = 0;
 	for (size_t r = 0; r < block->count; r++)
@@ -80,7 +84,7 @@ static enum attn_status stored_read(struct row_source *source, size_t worker, st
 	block->visible = visible;
 	block->scores = NULL;
 	block->context = NULL;
-	return stored_check(s->weights, first, block, visible, err);
+	return stored_check(s->weights, info, first, block, visible, err);
 }
 
 static bool allocate(struct stored *s)
@@ -177,6 +181,7 @@ static enum attn_status stored_bind(struct stored *s, const struct bundle *b, st
 {
 	struct key_counts keys;
 	enum attn_status status = bind_axes(s, b, err);
+	s->info.signed_weights = bundle_setting(b, "lambda") != NULL;
 	if (status == ATTN_OK)
 		status = stored_keys(&s->info, b, &keys, err);
 	if (status == ATTN_OK)

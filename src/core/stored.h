@@ -25,7 +25,7 @@ enum attn_status stored_keys(const struct rows_info *info, const struct bundle *
 
 /* Check a block's weights, which begin at element `first` of the tensor, mark keys
  * that have some as visible (block->visible, to write), and count masked rows. */
-enum attn_status stored_check(const struct tensor *t, size_t first, struct row_block *block,
-			      unsigned char *visible, struct attn_error *err);
+enum attn_status stored_check(const struct tensor *t, const struct rows_info *info, size_t first,
+			      struct row_block *block, unsigned char *visible, struct attn_error *err);
 
 #endif

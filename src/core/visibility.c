@@ -20,12 +20,6 @@ void visibility_release(struct visibility *v)
 	*v = (struct visibility){0};
 }
 
-bool visibility_limited(const struct visibility *v)
-{
-	return v->causal || v->left_bound || v->right_bound || v->dilation > 1 || v->blocks ||
-	       v->query_segments || v->lengths || v->mask || v->padding;
-}
-
 ptrdiff_t visibility_offset(const struct visibility *v, size_t batch)
 {
 	return v->lengths ? (ptrdiff_t)v->lengths[batch] - (ptrdiff_t)v->queries : (ptrdiff_t)v->past_keys;
@@ -110,11 +104,6 @@ bool visibility_is_interval(const struct visibility *v)
 {
 	return !v->mask && !v->padding && !v->query_segments && !v->blocks && v->dilation <= 1 &&
 	       v->appended_keys == 0 && !(v->prefix > 0 && v->left_bound);
-}
-
-bool visibility_is_prefix(const struct visibility *v)
-{
-	return visibility_is_interval(v) && !v->left_bound;
 }
 
 size_t visibility_count(const struct visibility *v, size_t batch, size_t query)

@@ -69,9 +69,6 @@ enum attn_status visibility_bind(struct visibility *v, const struct bundle *b, s
 				 struct attn_error *err);
 void visibility_release(struct visibility *v);
 
-/* Whether anything is ever hidden. */
-bool visibility_limited(const struct visibility *v);
-
 /* Position of query 0 among the plain keys: kv_lengths[batch] - queries where there
  * are lengths, and perhaps negative; else past_keys. */
 ptrdiff_t visibility_offset(const struct visibility *v, size_t batch);
@@ -83,10 +80,6 @@ void visibility_interval(const struct visibility *v, size_t batch, size_t query,
 /* Whether that hull is just what is visible: nothing else hides, and there are no
  * appended keys. */
 bool visibility_is_interval(const struct visibility *v);
-
-/* Whether moreover it always begins at key 0, so that query i sees just the first
- * visibility_count keys. */
-bool visibility_is_prefix(const struct visibility *v);
 
 /* At most how many plain keys a query sees, in any head: the length of its interval,
  * less where there are dilation and blocks. */

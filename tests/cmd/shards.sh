@@ -36,6 +36,8 @@ for name in plain causal batched grouped cross masked padded past biased appende
 done
 compare 'long' long.json
 compare 'causal, with numbers for tokens' long.json --causal --num-kv-heads=1 --softcap 20
+compare 'a window of a differential head' long.json --num-kv-heads=1 --window 20,3 --lambda 0.3
+compare 'blocks, by 1.5-entmax' long.json --blocks size=16,global=1,random=2 --normalizer entmax15 --rope 10000
 attn run batches.json --weights stored.safetensors 2> err
 compare 'a stored result' stored.safetensors
 compare 'batches' batches.json

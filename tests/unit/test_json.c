@@ -208,7 +208,6 @@ static void test_bad(void **state)
 	    {"twice", "'wq' is given twice"},
 	    {"setting-twice", "'num_heads' is given twice"},
 	    {"setting-array", "'num_heads' is an array, expected a whole number"},
-	    {"setting-null", "'num_heads' is null"},
 	    {"setting-infinite", "'scale' is beyond the range"},
 	    {"tokens-number", "'tokens[1]' is a number, expected a string"},
 	    {"tokens-object", "'tokens' is an object, expected an array of strings"},

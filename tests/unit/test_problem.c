@@ -381,7 +381,7 @@ static void test_sizes(void **state)
 	assert_int_equal(p.info.keys, 6);
 	assert_int_equal(p.head_size, 2);
 	assert_int_equal(p.value_size, 1);
-	assert_true(fabs(p.scale - 1 / sqrt(2)) < 1e-15);
+	assert_true(fabs(p.score.scale - 1 / sqrt(2)) < 1e-15);
 	/* shared by the batch */
 	assert_int_equal(p.v.batch_stride, 0);
 	assert_int_equal(p.past_k.batch_stride, 0);

@@ -1,0 +1,32 @@
+/* What hides keys from the queries of one tile, step by step.  Internal to the engine. */
+#ifndef ATTN_CORE_ENGINE_HIDE_H
+#define ATTN_CORE_ENGINE_HIDE_H
+
+#include "core/engine_internal.h"
+
+struct hiding {
+	const struct visibility *visibility;
+	size_t batch, head, query, queries; /* the tile's */
+	bool interval;                      /* query q sees the keys [starts[q], ends[q]) and no others */
+	size_t starts[TILE], ends[TILE];    /* else these are where to look at most */
+	size_t first, end;                  /* no query sees a key outside [first, end) */
+	bool seen[TILE];                    /* whether a step so far had a key that the query sees */
+	const float *bias[TILE];            /* what a float mask adds, relative to offsets; NULL: none */
+	size_t bias_step;
+	float offsets[TILE];
+	unsigned char *step_visible; /* (TILE, KEY_BLOCK) of the workspace */
+};
+
+/* For a tile of queries [query, query + queries) of the block's batch item and head;
+ * `row_visible` is (keys), where there is a float mask. */
+void hiding_start(struct hiding *h, const struct visibility *v, const struct row_block *block, size_t query,
+		  size_t queries, unsigned char *step_visible, unsigned char *row_visible);
+
+/* Whether any of the keys [first, first + count) may be seen: a step without costs nothing. */
+enum reach hiding_reach(const struct hiding *h, size_t first, size_t count);
+
+/* scores (count, TILE) of keys [first, first + count), which hiding_reach says are seen in
+ * part or all: add the float mask, and make hidden ones `hidden`. */
+void hide(struct hiding *h, enum reach reach, size_t first, size_t count, float *scores, float hidden);
+
+#endif
