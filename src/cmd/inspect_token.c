@@ -6,6 +6,7 @@
 
 #include "cmd/progress.h"
 #include "cmd/ranking_output.h"
+#include "cmd/steps.h"
 #include "core/settings.h"
 #include "core/token.h"
 #include "util/checked.h"
@@ -19,7 +20,8 @@ static const char usage[] =
     "from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
     "      --to              what attends to TOKEN, instead\n"
-    "      --top N           how many to list, or 'all' [5]\n"
+    "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
+    "      --top N           how many to list, or 'all' [5; with --steps all, in order]\n"
     "      --head LIST       heads by number or name, such as 0,3-5; no mean then [all]\n"
     "      --layer LIST      layers of a stored result [all]\n"
     "      --batch LIST      batch items [all]\n"
@@ -38,11 +40,17 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"attn inspect token blanc samples/translation.json --top 1\n";
 
 enum {
-	OPTION_TO = OPTION_OWN
+	OPTION_TO = OPTION_OWN,
+	OPTION_STEPS
+};
+
+enum {
+	RANKED = 5 /* unless --top says how many */
 };
 
 static const struct option table[] = {
     {"to", no_argument, NULL, OPTION_TO},
+    {"steps", no_argument, NULL, OPTION_STEPS},
     {"top", required_argument, NULL, OPTION_TOP},
     {"head", required_argument, NULL, OPTION_HEAD},
     {"layer", required_argument, NULL, OPTION_LAYER},
@@ -56,8 +64,8 @@ static const struct option table[] = {
 
 struct job {
 	const char *token;
-	bool help, to;
-	size_t top;
+	bool help, to, steps;
+	size_t top; /* 0: not given */
 	enum table_format format;
 	struct selection_options selection;
 	struct inputs in;
@@ -75,6 +83,8 @@ static enum attn_status parse(struct job *job, struct options *o, struct attn_er
 			job->help = true;
 		else if (id == OPTION_TO)
 			job->to = true;
+		else if (id == OPTION_STEPS)
+			job->steps = true;
 		else if (id == OPTION_TOP)
 			status = option_top(o, &job->top, err);
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
@@ -173,6 +183,19 @@ static enum attn_status print(struct job *job, const struct command *self, struc
 	return ranking_write(self, "-", &view, err);
 }
 
+static enum attn_status show_steps(struct job *job, const struct command *self, struct attn_error *err)
+{
+	struct steps steps = {.in = &job->in,
+			      .selection = &job->selected,
+			      .places = job->places,
+			      .top = job->top ? job->top : SIZE_MAX};
+	enum attn_status status = steps_compute(&steps, self, err);
+	if (status == ATTN_OK)
+		status = steps_write(&steps, self, table_format_settle(job->format), err);
+	steps_release(&steps);
+	return status;
+}
+
 static bool is_file(const char *path)
 {
 	return access(path, F_OK) == 0;
@@ -188,13 +211,26 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 	    strcmp(argv[1], "-") != 0)
 		return attn_fail(err, ATTN_USAGE, "'%s' is no file, but '%s' is: the token comes first",
 				 argv[1], argv[0]);
+	if (job->steps && job->to)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--steps' shows what a query does, '--to' what is done to a key: give one of "
+		    "them");
 	job->token = argv[0];
+	job->in.dry = job->steps; /* they take several engines, one after the other */
 	enum attn_status status =
 	    inputs_open(&job->in, self, argc - 1, argv + 1, (struct engine_want){.weights = true}, err);
+	if (status == ATTN_OK && job->steps && job->in.stored)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is a stored result: '--steps' needs the input it was made from",
+				 origin_name(bundle_tensor(&job->in.bundle, "weights")->origin));
 	if (status == ATTN_OK)
 		status = selection_open(&job->selected, &job->selection, job->in.info, err);
 	if (status == ATTN_OK)
 		status = find_places(job, err);
+	if (status == ATTN_OK && job->steps)
+		return show_steps(job, self, err);
+	job->top = job->top ? job->top : RANKED;
 	if (status == ATTN_OK)
 		status = rank(job, self, err);
 	return status == ATTN_OK ? print(job, self, err) : status;
@@ -203,11 +239,11 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
-	struct job job = {.top = 5};
+	struct job job = {0};
 	enum attn_status status = parse(&job, &o, err);
 	if (status == ATTN_OK)
 		status =
-		    job.help ? print_usage(self) : inspect(&job, self, argc - optind, argv + optind, err);
+		    job.help ? print_usage(self, err) : inspect(&job, self, argc - optind, argv + optind, err);
 	ranking_sink_release(&job.ranking);
 	free(job.places);
 	selection_release(&job.selected);

@@ -1,0 +1,291 @@
+/* The sinks of the steps, over rows that the test makes up and over those of the engine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "bundle_test.h"
+#include "core/engine.h"
+#include "core/problem.h"
+#include "sinks/steps.h"
+
+static void expect_near(const char *what, double got, double want)
+{
+	if (!(fabs(got - want) <= 1e-9 + 2e-6 * fabs(want)))
+		fail_msg("%s is %.9g, expected %.9g", what, got, want);
+}
+
+static void expect_spread(const struct spread_sink *s, size_t batch, size_t head, struct spread want)
+{
+	struct spread got = spread_of(s, batch, head);
+	assert_int_equal(got.queries, want.queries);
+	assert_int_equal(got.pairs, want.pairs);
+	expect_near("variance", got.variance, want.variance);
+	expect_near("entropy", got.entropy, want.entropy);
+	expect_near("largest", got.largest, want.largest);
+	expect_near("gradient", got.gradient, want.gradient);
+}
+
+/* --- made-up rows --- */
+
+enum {
+	KEYS = 2
+};
+
+static struct rows_info info_of(size_t batch, size_t heads, size_t queries)
+{
+	return (struct rows_info){
+	    .batch = batch, .layers = 1, .heads = heads, .queries = queries, .keys = KEYS};
+}
+
+static void feed(struct row_sink *sink, struct row_block block, const float *scores, const float *weights,
+		 const unsigned char *visible)
+{
+	block.keys = KEYS;
+	block.scores = scores;
+	block.weights = weights;
+	block.visible = visible;
+	assert_int_equal(sink->consume(sink, &block, NULL), ATTN_OK);
+}
+
+/* Scores 0, ln 3 give 1/4, 3/4; the second query sees only key 0, the third none.
+ *   mean      (0 + 1.0986123 + 5) / 3 = 2.0328708
+ *   variance  (4.1325636 + 0.8728391 + 8.8038558) / 3 = 4.6030862
+ *   entropy   (0.25 ln 4 + 0.75 ln 4/3 + 0) / 2 = 0.5623351 / 2
+ *   largest   (0.75 + 1) / 2
+ *   gradient  (0.1875 + 0.1875 + 0) / 3 */
+static const float scores[] = {0, 1.0986123f, 5, 99, 7, 7}, weights[] = {0.25f, 0.75f, 1, 0, 0, 0};
+static const unsigned char visible[] = {1, 1, 1, 0, 0, 0};
+static const struct spread by_hand = {2, 3, 4.6030862, 0.28116757, 0.875, 0.125};
+
+static void test_spread_by_hand(void **state)
+{
+	struct rows_info info = info_of(1, 1, 3);
+	struct spread_sink s;
+	(void)state;
+	assert_int_equal(spread_sink_init(&s, &info, false, NULL), ATTN_OK);
+	feed(&s.sink, (struct row_block){.count = 3}, scores, weights, visible);
+	expect_spread(&s, 0, 0, by_hand);
+	spread_sink_release(&s);
+}
+
+/* Blocks add up, and each head of each batch item is on its own. */
+static void test_spread_of_heads(void **state)
+{
+	struct rows_info info = info_of(2, 2, 3);
+	struct spread_sink s;
+	(void)state;
+	assert_int_equal(spread_sink_init(&s, &info, false, NULL), ATTN_OK);
+	feed(&s.sink, (struct row_block){.batch = 1, .head = 0, .count = 1}, scores, weights, visible);
+	feed(&s.sink, (struct row_block){.batch = 1, .head = 1, .count = 1}, scores, weights, visible);
+	feed(&s.sink, (struct row_block){.batch = 1, .head = 0, .query = 1, .count = 2}, scores + KEYS,
+	     weights + KEYS, visible + KEYS);
+	expect_spread(&s, 1, 0, by_hand);
+	/* Half the distance of two, squared. */
+	expect_spread(&s, 1, 1, (struct spread){1, 2, 0.30173724, 0.56233514, 0.75, 0.1875});
+	expect_spread(&s, 0, 1, (struct spread){0});
+	spread_sink_release(&s);
+}
+
+/* A sink that takes half: 1/4, 1/4, 1/2 have 1.5 ln 2. */
+static void test_spread_with_rest(void **state)
+{
+	static const float even[] = {0, 0}, quarters[] = {0.25f, 0.25f};
+	struct rows_info info = info_of(1, 1, 1);
+	struct spread_sink s;
+	(void)state;
+	for (int rest = 0; rest <= 1; rest++) {
+		assert_int_equal(spread_sink_init(&s, &info, rest, NULL), ATTN_OK);
+		feed(&s.sink, (struct row_block){.count = 1}, even, quarters, visible);
+		expect_spread(&s, 0, 0, (struct spread){1, 2, 0, rest ? 1.5 * log(2) : log(2), 0.25, 0.1875});
+		spread_sink_release(&s);
+	}
+}
+
+/* A variance far from zero: no difference of large squares. */
+static void test_spread_far_away(void **state)
+{
+	static const float far[] = {4e6f, 4e6f + 1}, one[] = {1, 0};
+	struct rows_info info = info_of(1, 1, 1);
+	struct spread_sink s;
+	(void)state;
+	assert_int_equal(spread_sink_init(&s, &info, false, NULL), ATTN_OK);
+	for (int i = 0; i < 1000; i++)
+		feed(&s.sink, (struct row_block){.count = 1}, far, one, visible);
+	expect_spread(&s, 0, 0, (struct spread){1000, 2000, 0.25, 0, 1, 0});
+	spread_sink_release(&s);
+}
+
+static void test_gather(void **state)
+{
+	static const bool chosen[] = {false, true, true};
+	static const float context[] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
+	struct rows_info info = info_of(1, 2, 3);
+	struct gather_sink s;
+	(void)state;
+	assert_int_equal(gather_sink_init(&s, &info, chosen, 2, NULL), ATTN_OK);
+	assert_int_equal(s.kept, 2);
+	assert_int_equal(s.rows, 4);
+	struct row_block block = {.head = 1, .count = 3, .context = context, .context_stride = 3};
+	assert_int_equal(gather_sink_begin(&s, 2, NULL), ATTN_OK);
+	feed(&s.sink, block, scores, weights, visible);
+	/* A second source: its scores go elsewhere, its weights stay. */
+	assert_int_equal(gather_sink_begin(&s, 0, NULL), ATTN_OK);
+	block.context = NULL;
+	feed(&s.sink, block, weights, weights, visible);
+	assert_null(s.scores[1]);
+	assert_memory_equal(s.scores[2] + 2 * KEYS, scores + KEYS, 2 * KEYS * sizeof *scores);
+	assert_memory_equal(s.scores[0] + 2 * KEYS, weights + KEYS, 2 * KEYS * sizeof *scores);
+	assert_memory_equal(s.weights + 2 * KEYS, weights + KEYS, 2 * KEYS * sizeof *weights);
+	assert_memory_equal(s.visible + 2 * KEYS, visible + KEYS, 2 * KEYS);
+	assert_memory_equal(s.context + 2 * 2, ((const float[]){3, 4, 5, 6}), 4 * sizeof *context);
+	for (size_t i = 0; i < 2 * KEYS; i++)
+		assert_true(s.weights[i] == 0 && s.scores[2][i] == 0);
+	gather_sink_release(&s);
+}
+
+/* --- rows of the engine --- */
+
+/* Four heads share two of keys; two keys are past; causal; scale 1/2, as d = 4. */
+enum {
+	HEADS = 4,
+	GROUPS = 2,
+	QUERIES = 3,
+	ALL_KEYS = 6, /* 2 past, 3 own, 1 of zeros */
+	SIZE = 4,
+	VALUES = 3
+};
+
+static double q[HEADS][QUERIES][SIZE], k[GROUPS][ALL_KEYS][SIZE], v[GROUPS][ALL_KEYS][VALUES];
+
+static void fill(double *numbers, size_t count, unsigned seed)
+{
+	for (size_t i = 0; i < count; i++) {
+		seed = seed * 1103515245u + 12345u;
+		numbers[i] = (int)(seed >> 16 & 255) / 64.0 - 2; /* exact in float32 */
+	}
+}
+
+static void put_part(struct bundle *b, const char *name, const double *from, size_t size, size_t first,
+		     size_t count)
+{
+	double part[GROUPS * ALL_KEYS * SIZE];
+	for (size_t g = 0; g < GROUPS; g++)
+		memcpy(part + g * count * size, from + (g * ALL_KEYS + first) * size,
+		       count * size * sizeof *from);
+	put(b, name, DTYPE_F32, SHAPE(GROUPS, count, size), part);
+}
+
+static void make_bundle(struct bundle *b)
+{
+	fill(&q[0][0][0], sizeof q / sizeof(double), 1);
+	fill(&k[0][0][0], sizeof k / sizeof(double), 2);
+	fill(&v[0][0][0], sizeof v / sizeof(double), 3);
+	for (size_t g = 0; g < GROUPS; g++) {
+		memset(k[g][ALL_KEYS - 1], 0, sizeof k[g][0]);
+		memset(v[g][ALL_KEYS - 1], 0, sizeof v[g][0]);
+	}
+	bundle_init(b);
+	put(b, "q", DTYPE_F32, SHAPE(HEADS, QUERIES, SIZE), &q[0][0][0]);
+	put_part(b, "past_k", &k[0][0][0], SIZE, 0, 2);
+	put_part(b, "past_v", &v[0][0][0], VALUES, 0, 2);
+	put_part(b, "k", &k[0][0][0], SIZE, 2, 3);
+	put_part(b, "v", &v[0][0][0], VALUES, 2, 3);
+	put_setting(b, "causal", "true");
+	put_setting(b, "add_zero_attn", "true");
+}
+
+/* The spread of a head from the formulas. */
+static struct spread spread_in_double(size_t head)
+{
+	struct spread out = {.queries = QUERIES};
+	double sum = 0, squares = 0;
+	for (size_t i = 0; i < QUERIES; i++) {
+		double score[ALL_KEYS], total = 0, largest = 0;
+		for (size_t j = 0; j < ALL_KEYS; j++) {
+			score[j] = NAN;
+			if (j > i + 2 && j < ALL_KEYS - 1)
+				continue;
+			score[j] = 0;
+			for (size_t c = 0; c < SIZE; c++)
+				score[j] += 0.5 * q[head][i][c] * k[head / 2][j][c];
+			sum += score[j];
+			squares += score[j] * score[j];
+			total += exp(score[j]);
+			out.pairs++;
+		}
+		for (size_t j = 0; j < ALL_KEYS; j++) {
+			double w = isnan(score[j]) ? 0 : exp(score[j]) / total;
+			out.entropy -= w > 0 ? w * log(w) / QUERIES : 0;
+			out.gradient += w * (1 - w);
+			largest = fmax(largest, w);
+		}
+		out.largest += largest / QUERIES;
+	}
+	out.gradient /= (double)out.pairs;
+	out.variance = squares / (double)out.pairs - pow(sum / (double)out.pairs, 2);
+	return out;
+}
+
+/* v of the accessor is that of the input, and the shares of the context are 1 together. */
+static void expect_values(const struct engine *engine, const struct gather_sink *s)
+{
+	for (size_t row = 0; row < s->rows; row++) {
+		size_t head = row / s->kept;
+		double square = 0, shares = 0;
+		for (size_t c = 0; c < VALUES; c++)
+			square += pow((double)s->context[row * VALUES + c], 2);
+		for (size_t j = 0; j < ALL_KEYS; j++) {
+			const float *value = engine_value(engine, 0, head, j);
+			for (size_t c = 0; c < VALUES; c++) {
+				assert_true((double)value[c] == v[head / 2][j][c]);
+				shares += (double)s->weights[row * ALL_KEYS + j] * v[head / 2][j][c] *
+					  (double)s->context[row * VALUES + c] / square;
+			}
+		}
+		expect_near("sum of shares", shares, 1);
+	}
+}
+
+static void test_engine_rows(void **state)
+{
+	static const bool chosen[QUERIES] = {true, false, true};
+	struct attn_error err = {0};
+	struct bundle b;
+	struct problem p;
+	struct engine *engine = NULL;
+	struct gather_sink gather;
+	struct spread_sink spread;
+	(void)state;
+	make_bundle(&b);
+	if (problem_init(&p, &b, &err) != ATTN_OK ||
+	    engine_new(&engine, &p, (struct engine_want){true, true, SCORES_RAW}, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	assert_int_equal(gather_sink_init(&gather, &p.info, chosen, VALUES, NULL), ATTN_OK);
+	assert_int_equal(gather_sink_begin(&gather, 0, NULL), ATTN_OK);
+	assert_int_equal(spread_sink_init(&spread, &p.info, false, NULL), ATTN_OK);
+	struct row_sink *sinks[] = {&gather.sink, &spread.sink};
+	assert_int_equal(rows_stream(engine_rows(engine), NULL, sinks, 2, &err), ATTN_OK);
+	for (size_t head = 0; head < HEADS; head++)
+		expect_spread(&spread, 0, head, spread_in_double(head));
+	expect_values(engine, &gather);
+	gather_sink_release(&gather);
+	spread_sink_release(&spread);
+	engine_rows(engine)->free(engine_rows(engine));
+	problem_release(&p);
+	bundle_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_spread_by_hand),   cmocka_unit_test(test_spread_of_heads),
+	    cmocka_unit_test(test_spread_with_rest), cmocka_unit_test(test_spread_far_away),
+	    cmocka_unit_test(test_gather),           cmocka_unit_test(test_engine_rows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
