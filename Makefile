@@ -41,7 +41,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard 
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 REPLAYS := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
 ALL_SOURCES := $(LIBRARY_SOURCES) $(COMMAND_SOURCES) $(sort $(wildcard tests/*.c tests/*/*.c))
-PAGES := $(sort $(wildcard man/*.[15]))
+PAGES := $(sort $(wildcard man/*.[157]))
 
 # One short line a step, unless V=1.
 V = 0
@@ -198,18 +198,20 @@ tsan:
 
 # --- installation -------------------------------------------------------------
 
+SECTIONS = 1 5 7
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+	install -d $(DESTDIR)$(PREFIX)/bin $(SECTIONS:%=$(DESTDIR)$(PREFIX)/share/man/man%) \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attn
-	install -m 644 $(filter %.1,$(PAGES)) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(filter %.5,$(PAGES)) $(DESTDIR)$(PREFIX)/share/man/man5
+	set -e; for s in $(SECTIONS); do \
+		install -m 644 man/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s; \
+	done
 	install -m 644 man/attn.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/attn
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/attn $(DESTDIR)$(PREFIX)/share/bash-completion/completions/attn
-	rm -f $(patsubst man/%,$(DESTDIR)$(PREFIX)/share/man/man1/%,$(filter %.1,$(PAGES)))
-	rm -f $(patsubst man/%,$(DESTDIR)$(PREFIX)/share/man/man5/%,$(filter %.5,$(PAGES)))
+	rm -f $(foreach s,$(SECTIONS),$(patsubst man/%,$(DESTDIR)$(PREFIX)/share/man/man$(s)/%,$(filter %.$(s),$(PAGES))))
 
 clean:
 	rm -rf $(BUILD) $(PROGRAM) attn-out

@@ -11,7 +11,10 @@ _attn_files()
 _attn_inputs()
 {
 	local roles="embeddings source_embeddings source_values wq wk wv wo bq bk bv bo wqkv bqkv q k v
-		mask key_padding past_k past_v kv_lengths bias_k bias_v weights tokens source_tokens head_names"
+		mask key_padding past_k past_v kv_lengths bias_k bias_v weights tokens source_tokens head_names
+		score_w score_u score_v score_b q_norm k_norm segments source_segments positions
+		source_positions position_table source_position_table relative_bias wdq wuq wqr wdkv wuk wuv
+		wukv wkr q_latent_norm kv_latent_norm temperature sinks lambda alibi_slopes"
 	_attn_files "$1"
 	if [[ $1 && ! $1 == */* ]]; then
 		local matches=($(compgen -W "$roles" -S = -- "$1"))
@@ -32,7 +35,10 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --head | --layer | --batch | --num-heads | --num-kv-heads | --scale | --softcap | \
-				--layout | --axes | --threads | =) ;;
+				--layout | --axes | --threads | --score | --temperature | --normalizer | --sinks | \
+				--top-k | --lambda | --qk-norm | --qk-norm-eps | --window | --dilation | --blocks | \
+				--prefix | --rope | --rope-style | --rope-dim | --rope-scaling | \
+				--position-offset | --alibi-slopes | --relative-max-distance | =) ;;
 			*) operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -49,7 +55,10 @@ _attn_token()
 _attn()
 {
 	local settings="--num-heads --num-kv-heads --packed --causal --scale --softcap --add-zero-attn --layout
-		--axes"
+		--axes --score --temperature --normalizer --sinks --zero-sink --top-k --lambda --qk-norm
+		--qk-norm-eps --window --dilation --blocks --prefix --rope --rope-style --rope-dim
+		--rope-scaling --position-offset --sinusoidal --alibi --alibi-slopes
+		--relative-max-distance --relative-bidirectional"
 	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max"
 	local forms="--text --tsv --json --jsonl"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
@@ -89,6 +98,22 @@ _attn()
 		COMPREPLY=($(compgen -W "layer batch layer,batch" -- "$word"))
 		return
 		;;
+	--score)
+		COMPREPLY=($(compgen -W "scaled-dot dot general additive cosine" -- "$word"))
+		return
+		;;
+	--normalizer)
+		COMPREPLY=($(compgen -W "softmax sparsemax entmax15 linear" -- "$word"))
+		return
+		;;
+	--qk-norm)
+		COMPREPLY=($(compgen -W "none rms l2" -- "$word"))
+		return
+		;;
+	--rope-style)
+		COMPREPLY=($(compgen -W "half interleaved" -- "$word"))
+		return
+		;;
 	--scores-stage)
 		COMPREPLY=($(compgen -W "raw capped masked" -- "$word"))
 		return
@@ -106,7 +131,10 @@ _attn()
 		return
 		;;
 	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --num-heads | \
-		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds)
+		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds | \
+		--temperature | --sinks | --top-k | --lambda | --qk-norm-eps | --window | --dilation | --blocks | \
+		--prefix | --rope | --rope-dim | --rope-scaling | --position-offset | --alibi-slopes | \
+		--relative-max-distance)
 		return
 		;;
 	esac
@@ -125,7 +153,7 @@ _attn()
 		;;
 	heatmap) options="--output --head --layer --batch --threads --help $picture $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
-	"inspect token") options="--to --top --head --layer --batch --threads --help $forms $settings" ;;
+	"inspect token") options="--to --steps --top --head --layer --batch --threads --help $forms $settings" ;;
 	"inspect file") options="--help $forms" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Manual pages and completion against the program: options of --help, synopses,
-# roles, examples with their output, and mandoc's own opinion.
+# roles, values, examples with their output, and mandoc's own opinion.
 #
 # The program is $ATTN (default ./attn of the checkout).
 set -u
@@ -103,7 +103,7 @@ fi
 
 # The version.
 version=$("$attn" --version)
-for page in "$man"/*.[15]; do
+for page in "$man"/*.[157]; do
 	if grep -qx "\\.Os \"$version\"" "$page"; then
 		pass
 	else
@@ -151,7 +151,7 @@ run_examples()
 	done < <(unescape < "$page")
 }
 
-for page in "$man"/*.[15]; do
+for page in "$man"/*.[157]; do
 	before=$((passed + failed))
 	run_examples "$page"
 	case ${page##*/} in
@@ -166,7 +166,7 @@ done
 
 # (c) mandoc's opinion.
 if command -v mandoc > /dev/null; then
-	for page in "$man"/*.[15]; do
+	for page in "$man"/*.[157]; do
 		mandoc -T lint -W warning "$page" > "$scratch/lint" 2>&1
 		same "mandoc -T lint ${page##*/}" /dev/null "$scratch/lint"
 	done
@@ -176,10 +176,20 @@ fi
 
 # (d) every role, with its shape, is in attn-formats(5), and nothing else.
 tr '\n\t' '  ' < "$root/src/core/roles.c" |
-	grep -oE '\{"[a-z_]+", *ROLE_[A-Z]+, *"[^"]*"' |
-	sed -e 's/^{"\([a-z_]*\)", *ROLE_[A-Z]*, *"\(.*\)"$/\1|\2/' | sort > "$scratch/roles"
+	grep -oE '\{"[a-z_]+", *ROLE_[A-Z_]+, *"[^"]*"' |
+	sed -e 's/^{"\([a-z_]*\)", *ROLE_[A-Z_]*, *"\(.*\)"$/\1|\2/' | sort > "$scratch/roles"
 sed -n 's/^\.It Cm \([a-z_]*\) No "\(.*\)"$/\1|\2/p' "$man/attn-formats.5" | sort > "$scratch/page"
 same "roles of src/core/roles.c (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"
+
+# Every option of a kind of attention, as a setting, is in attn-attention(7).
+"$attn" run --help | sed -n '/^Kinds of attention/,$p' | grep -oE -- '--[a-z-]+' | sed 's/^--//' | tr - _ |
+	grep -xF -f <(cut -d '|' -f 1 "$scratch/roles") | sort -u > "$scratch/help"
+if [ ! -s "$scratch/help" ]; then
+	fail "'attn run --help' has no kinds of attention"
+fi
+grep -oE '\b(Cm|Ss) [a-z_]+' "$man/attn-attention.7" | sed 's/^.. //' | sort -u |
+	grep -xF -f "$scratch/help" > "$scratch/page"
+same "kinds of attention of 'attn run --help' (-) and of attn-attention(7) (+)" "$scratch/help" "$scratch/page"
 
 # (e) completion: it offers the long options that --help shows, and the roles.
 offered()
@@ -210,12 +220,22 @@ $commands
 END
 
 cut -d '|' -f 1 "$scratch/roles" | grep -vxE 'context|output|scores' > "$scratch/tensors"
-grep -oE '\{"[a-z_]+", *ROLE_SETTING' "$root/src/core/roles.c" | grep -oE '"[a-z_]+"' | tr -d '"' |
+grep -oE '\{"[a-z_]+", *ROLE_SETTING(_PAIR)?' "$root/src/core/roles.c" | grep -oE '"[a-z_]+"' | tr -d '"' |
 	grep -vxF -f - "$scratch/tensors" | sort > "$scratch/help"
-for letter in a b c e h k m p q s t v w; do
+for letter in {a..z}; do
 	(cd "$scratch/bin" && offered run $letter)
 done | grep '=$' | tr -d = | sort -u > "$scratch/offered"
 same "roles of src/core/roles.c (-) and of completion (+)" "$scratch/help" "$scratch/offered"
+
+# Settings that are one of several words.
+while IFS='|' read -r name shape; do
+	if [[ $shape =~ ^\'[a-z0-9,-]+\'([ ,]|$) ]]; then
+		grep -oE "'[^']+'" <<< "$shape" | tr -d "'" | sort > "$scratch/help"
+		offered "run --${name//_/-}" "" | sort > "$scratch/offered"
+		same "values of '$name' in src/core/roles.c (-) and of completion (+)" "$scratch/help" \
+			"$scratch/offered"
+	fi
+done < <(grep -vE '^(window|appended_keys)\|' "$scratch/roles")
 
 for name in $(sed -n 's/^    {"\([a-z]*\)", ".*ANCHORS.*/\1/p' "$root/src/draw/colormap.c"); do
 	if offered "heatmap --colormap" "$name" | grep -qx "$name"; then
