@@ -109,6 +109,7 @@ struct oracle {
 	double *raw, *capped, *masked, *weights; /* (B, H, N, K) */
 	unsigned char *visible;                  /* (B, H, N, K) */
 	unsigned char *close;                    /* (B, H, N): top_k hangs on less than 1e-5 */
+	double *highest;                         /* (B, H, N): largest size of a row\'s highest score */
 	double *context;                         /* (B, N, H, e) */
 	size_t masked_rows;
 };

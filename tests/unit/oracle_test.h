@@ -116,7 +116,7 @@ static inline void oracle_map(struct oracle *o, size_t b, size_t h, size_t i, si
 			      double *weights)
 {
 	size_t head = o->maps * h + map, kv = o->maps * (h / (o->H / o->G)) + map, plain = o->P + o->M;
-	double *raw = stages[0], *capped = stages[1], *masked = stages[2], scores[1024];
+	double *raw = stages[0], *capped = stages[1], *masked = stages[2], scores[1024], highest = -INFINITY;
 	oracle_scores(o, h, o->queries + ((b * o->maps * o->H + head) * o->N + i) * o->dq,
 		      o->keys + (b * o->maps * o->G + kv) * o->K * o->dk, raw);
 	for (size_t j = 0; j < o->K; j++) {
@@ -126,7 +126,11 @@ static inline void oracle_map(struct oracle *o, size_t b, size_t h, size_t i, si
 		if (oracle_visible(o, b, h, i, j))
 			masked[j] = capped[j] + (j < plain ? oracle_bias(o, b, h, i, j) : 0);
 		scores[j] = masked[j];
+		highest = fmax(highest, scores[j]);
 	}
+	if (highest > -INFINITY)
+		o->highest[(b * o->H + h) * o->N + i] =
+		    fmax(o->highest[(b * o->H + h) * o->N + i], fabs(highest));
 	if (o->top_k > 0 && oracle_top(scores, o->K, o->top_k))
 		o->close[(b * o->H + h) * o->N + i] = 1;
 	oracle_normalize(o, h, scores, weights);
@@ -169,6 +173,7 @@ static inline void oracle_compute(struct oracle *o)
 		*arrays[i] = oracle_take(rows * o->K);
 	o->visible = (unsigned char *)oracle_take(rows * o->K);
 	o->close = (unsigned char *)oracle_take(rows);
+	o->highest = oracle_take(rows);
 	o->context = oracle_take(rows * o->e);
 	o->masked_rows = 0;
 	for (size_t row = 0; row < rows; row++)
