@@ -22,12 +22,12 @@ static inline bool oracle_top(double *scores, size_t K, size_t keep)
 		size_t before = 0;
 		for (size_t i = 0; i < K; i++)
 			before += from[i] > from[j] || (from[i] == from[j] && i < j);
-		if (before < keep)
+		if (before < keep) {
 			least = fmin(least, from[j]);
-		else
+		} else {
 			next = fmax(next, from[j]);
-		if (before >= keep)
 			scores[j] = -INFINITY;
+		}
 	}
 	free(from);
 	oracle_memory_count--; /* the last that was taken */

@@ -81,11 +81,7 @@ static inline size_t roll_from(size_t least, size_t most)
 
 static inline bool has(enum feature feature)
 {
-	const char *off = getenv("OFF"); /* TEMPORARY */
-	bool yes = roll(100) < chances[feature];
-	if (off && feature < strlen(off) && off[feature] == '0')
-		return false;
-	return yes;
+	return roll(100) < chances[feature];
 }
 
 /* A float32 number in [low, high). */
