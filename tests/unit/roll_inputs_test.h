@@ -68,8 +68,10 @@ static inline void roll_sizes(struct variant *x, bool projected)
 		o->B = 1;
 	if (work_of(o) > 1e7)
 		o->H = o->G = 1;
-	while (work_of(o) > 1e7 && !o->latent)
-		o->dq = o->dk = o->a = 1 + o->dq / 2;
+	for (; work_of(o) > 1e7 && o->dq > 2 && !o->latent; o->dq = o->dk = 1 + o->dq / 2) {
+		o->e = 1 + o->e / 2;
+		o->a = (o->a + 1) / 2;
+	}
 }
 
 /* --- what queries, keys and values are made from --- */
