@@ -61,8 +61,9 @@ static inline void roll_sizes(struct variant *x, bool projected)
 		o->dn = roll_from(1, 20);
 		o->dr = 2 * roll_from(1, 8);
 		o->dq = o->dk = o->dn + o->dr;
-		o->rq = roll_from(1, 12);
-		o->rk = roll_from(1, 12);
+		/* A norm amplifies the rounding of a vector near 0, which short ones may be. */
+		o->rq = roll_from(4, 16);
+		o->rk = roll_from(4, 16);
 	}
 	if (work_of(o) > 1e7)
 		o->B = 1;
@@ -312,8 +313,8 @@ static inline void roll_norm(struct variant *x)
 		return;
 	o->qk_norm = roll(2) ? ORACLE_RMS : ORACLE_L2;
 	put_setting(&x->b, "qk_norm", o->qk_norm == ORACLE_RMS ? "rms" : "l2");
-	if (roll(2))
-		put_text(x, "qk_norm_eps", "%.9g", o->qk_norm_eps = roll_number(0.001, 0.5));
+	if (o->dq < 4 || o->dk < 4 || roll(2)) /* short vectors may be near 0: as for latent ones */
+		put_text(x, "qk_norm_eps", "%.9g", o->qk_norm_eps = roll_number(0.05, 0.5));
 	if (roll(2))
 		o->q_norm = roll_gain(x, "q_norm", o->maps * o->H, o->dq);
 	if (roll(2))
