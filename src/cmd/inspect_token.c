@@ -242,8 +242,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	struct job job = {0};
 	enum attn_status status = parse(&job, &o, err);
 	if (status == ATTN_OK)
-		status =
-		    job.help ? print_usage(self, err) : inspect(&job, self, argc - optind, argv + optind, err);
+		status = job.help ? print_usage(self, err)
+				  : inspect(&job, self, argc - optind, argv + optind, err);
 	ranking_sink_release(&job.ranking);
 	free(job.places);
 	selection_release(&job.selected);

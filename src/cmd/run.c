@@ -279,8 +279,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	job->self = self;
 	enum attn_status status = run_options_parse(&job->options, &job->in, self, argc, argv, err);
 	if (status == ATTN_OK)
-		status =
-		    job->options.help ? print_usage(self, err) : compute(job, argc - optind, argv + optind, err);
+		status = job->options.help ? print_usage(self, err)
+					   : compute(job, argc - optind, argv + optind, err);
 	release(job);
 	free(job);
 	return status;

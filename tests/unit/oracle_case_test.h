@@ -76,7 +76,7 @@ struct oracle {
 
 	enum oracle_score score;
 	size_t a;                                            /* inner size of additive */
-	const double *score_w, *score_u, *score_v, *score_b; /* with H in front */
+	const double *score_w, *score_u, *score_v, *score_b; /* with maps H in front */
 	double scale;                                        /* NAN: the default */
 	const double *temperature;                           /* (H), or NULL */
 	double softcap;                                      /* 0: none */

@@ -117,7 +117,7 @@ static inline void oracle_map(struct oracle *o, size_t b, size_t h, size_t i, si
 {
 	size_t head = o->maps * h + map, kv = o->maps * (h / (o->H / o->G)) + map, plain = o->P + o->M;
 	double *raw = stages[0], *capped = stages[1], *masked = stages[2], scores[1024], highest = -INFINITY;
-	oracle_scores(o, h, o->queries + ((b * o->maps * o->H + head) * o->N + i) * o->dq,
+	oracle_scores(o, head, o->queries + ((b * o->maps * o->H + head) * o->N + i) * o->dq,
 		      o->keys + (b * o->maps * o->G + kv) * o->K * o->dk, raw);
 	for (size_t j = 0; j < o->K; j++) {
 		raw[j] *= oracle_scale(o, h);

@@ -99,8 +99,7 @@ static inline double *roll_ready(struct variant *x, const char *name, bool packe
 static inline void roll_ready_made(struct variant *x)
 {
 	struct oracle *o = &x->o;
-	/* How packed columns are cut into two maps is not said by num_heads alone. */
-	bool packed = o->maps == 1 && roll(4) == 0;
+	bool packed = roll(4) == 0;
 	x->no_values = roll(10) == 0;
 	if (packed) {
 		put_setting(&x->b, "packed", "true");
@@ -144,7 +143,7 @@ static inline void put_fused(struct variant *x, size_t q, size_t k, size_t v)
 static inline void roll_projected(struct variant *x)
 {
 	struct oracle *o = &x->o;
-	bool fused = o->dq == o->dk && o->maps == 1 && roll(3) == 0, biases = roll(2);
+	bool fused = o->dq == o->dk && roll(3) == 0, biases = roll(2);
 	x->no_values = !fused && roll(10) == 0;
 	size_t q = o->maps * o->H * o->dq, k = o->maps * o->G * o->dk, v = o->G * o->e;
 	roll_embeddings(x, fused);
@@ -294,7 +293,7 @@ static inline void roll_positions(struct variant *x)
 /* A gain of a head, or one for all. */
 static inline double *roll_gain(struct variant *x, const char *name, size_t heads, size_t size)
 {
-	bool shared = x->o.maps == 2 || roll(2);
+	bool shared = roll(2);
 	double *gain = roll_numbers(heads * size, 0.5, 1.5);
 	for (size_t i = size; i < heads * size && shared; i++)
 		gain[i] = gain[i - size];

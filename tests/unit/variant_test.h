@@ -8,12 +8,12 @@
 
 /* --- scores --- */
 
-/* Parameters (H, rows, cols) of a score function, given for each head or once for all. */
+/* Parameters (maps H, rows, cols) of a score function, given for each head or once for all. */
 static inline double *roll_score_role(struct variant *x, const char *name, size_t rows, size_t cols,
 				      double reach)
 {
-	size_t H = x->o.H, size = rows * cols;
-	bool each = x->o.maps == 1 && roll(2), turn = x->out_in && x->o.score == ORACLE_ADDITIVE;
+	size_t H = x->o.maps * x->o.H, size = rows * cols;
+	bool each = roll(2), turn = x->out_in && x->o.score == ORACLE_ADDITIVE;
 	bool vector = rows == 1 && name[6] != 'w' && name[6] != 'u';
 	double *values = roll_numbers(H * size, -reach, reach), *stored = oracle_take(H * size);
 	for (size_t i = size; i < H * size && !each; i++)
