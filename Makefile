@@ -68,9 +68,8 @@ $(BUILD)/%.o: %.c Makefile
 $(BUILD)/src/core/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
 
 # The reference wants the compiler's vectoriser, which changes no result.  Each set
-# of kernels is for the processors that its flags name (select.c checks), and there
-# a * b + c is one fused multiply-add.
-KERNEL_FLAGS = -O3 -ffp-contract=fast
+# of kernels is for the processors that its flags name (select.c checks).
+KERNEL_FLAGS = -O3
 $(BUILD)/src/kernels/reference.o: FILE_CFLAGS = -O3
 ifeq ($(shell $(CC) -dumpmachine | cut -d- -f1),x86_64)
 $(BUILD)/src/kernels/avx512.o: FILE_CFLAGS = $(KERNEL_FLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma \

@@ -8,6 +8,10 @@
 #define KERNELS_NAME kernels_avx2
 #define KERNELS_TEXT "avx2"
 #define SET_OPERATIONS                                                                                       \
+	INLINE vec fused(vec a, vec b, vec c)                                                                \
+	{                                                                                                    \
+		return _mm256_fmadd_ps(a, b, c);                                                             \
+	}                                                                                                    \
 	INLINE vec highest_of(vec a, vec b)                                                                  \
 	{                                                                                                    \
 		return _mm256_max_ps(a, b);                                                                  \

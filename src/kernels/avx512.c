@@ -8,6 +8,10 @@
 #define KERNELS_NAME kernels_avx512
 #define KERNELS_TEXT "avx512"
 #define SET_OPERATIONS                                                                                       \
+	INLINE vec fused(vec a, vec b, vec c)                                                                \
+	{                                                                                                    \
+		return _mm512_fmadd_ps(a, b, c);                                                             \
+	}                                                                                                    \
 	INLINE vec highest_of(vec a, vec b)                                                                  \
 	{                                                                                                    \
 		return _mm512_max_ps(a, b);                                                                  \

@@ -8,6 +8,10 @@
 #define KERNELS_NAME kernels_neon
 #define KERNELS_TEXT "neon"
 #define SET_OPERATIONS                                                                                       \
+	INLINE vec fused(vec a, vec b, vec c)                                                                \
+	{                                                                                                    \
+		return vfmaq_f32(c, a, b);                                                                   \
+	}                                                                                                    \
 	INLINE vec highest_of(vec a, vec b)                                                                  \
 	{                                                                                                    \
 		return vmaxq_f32(a, b);                                                                      \

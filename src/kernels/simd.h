@@ -4,7 +4,8 @@
  *
  * The register tile holds ROW_TILE x COL_TILE sums; each step loads COL_TILE vectors
  * of b and spreads ROW_TILE numbers of a, so that multiply-adds and not loads are
- * the limit.  Expressions a * b + c contract to fused multiply-adds (see Makefile).
+ * the limit.  What is fused says so: left to the compiler, a tail might round otherwise than a
+ * whole tile.
  */
 #include <float.h>
 #include <math.h>
@@ -35,10 +36,11 @@ INLINE vec spread(float x)
 	return x - (vec){0};
 }
 
-/* What has no operator in C, so that each set brings its own: highest_of(a, b) and
- * lowest_of(a, b), which are NaN where b is; where_less(x, y, a, b), which is a where
- * x < y and else b; store_past_cache, to an aligned place that is not read soon;
+/* What has no operator in C, so that each set brings its own: fused(a, b, c), which
+ * is a * b + c rounded once; highest_of(a, b) and lowest_of(a, b), which are NaN where b is; where_less(x, y,
+ * a, b), which is a where x < y and else b; store_past_cache, to an aligned place that is not read soon;
  * settle_stores, after which other threads see those. */
+INLINE vec fused(vec a, vec b, vec c);
 INLINE vec highest_of(vec a, vec b);
 INLINE vec lowest_of(vec a, vec b);
 INLINE vec where_less(vec x, vec y, vec a, vec b);
@@ -68,7 +70,7 @@ INLINE void register_tile(const struct gemm *g, float *c, const float *a, const 
 		for (int r = 0; r < mr; r++) {
 			vec left = spread(a[(size_t)r * g->a_row]);
 			for (int v = 0; v < nv; v++)
-				sum[r][v] = left * right[v] + sum[r][v];
+				sum[r][v] = fused(left, right[v], sum[r][v]);
 		}
 		a += g->a_col;
 		b += g->b_stride;
@@ -159,7 +161,7 @@ static void spin(size_t rounds, float *out)
 	for (size_t round = 0; round < rounds; round++)
 		for (int r = 0; r < ROW_TILE; r++)
 			for (int v = 0; v < COL_TILE; v++)
-				sum[r][v] = sum[r][v] * factor + term;
+				sum[r][v] = fused(sum[r][v], factor, term);
 	for (int r = 0; r < ROW_TILE; r++)
 		for (int v = 0; v < COL_TILE; v++)
 			total += sum[r][v];
@@ -179,16 +181,16 @@ static void spin(size_t rounds, float *out)
 INLINE vec exponential(vec x)
 {
 	const float shift = 0x1.8p23f, least = -87.3f;
-	vec n = x * 1.44269504f + shift;
+	vec n = fused(x, spread(1.44269504f), spread(shift));
 	uvec exponent = (uvec)n << 23; /* unsigned: far below -87 it wraps, and is not used */
 	n -= shift;
-	vec r = n * -0.693147182f + x;
-	vec p = r * 0.001406127676f + 0.008379020735f;
-	p = p * r + 0.0416647765f;
-	p = p * r + 0.1666636531f;
-	p = p * r + 0.5000000435f;
-	p = p * r + 1.00000005f;
-	p = p * r + 1.0f;
+	vec r = fused(n, spread(-0.693147182f), x);
+	vec p = fused(r, spread(0.001406127676f), spread(0.008379020735f));
+	p = fused(p, r, spread(0.0416647765f));
+	p = fused(p, r, spread(0.1666636531f));
+	p = fused(p, r, spread(0.5000000435f));
+	p = fused(p, r, spread(1.00000005f));
+	p = fused(p, r, spread(1.0f));
 	vec power = (vec)((uvec)p + exponent);
 	return where_less(x, spread(least), (vec){0}, power);
 }
@@ -225,7 +227,7 @@ INLINE bool softmax_columns(float *scores, size_t keys, float *highest, float *s
 		}
 	}
 	for (int v = 0; v < nv; v++)
-		store(sum + v * LANES, load(sum + v * LANES) * load(rescale + v * LANES) + total[v]);
+		store(sum + v * LANES, fused(load(sum + v * LANES), load(rescale + v * LANES), total[v]));
 	int32_t any = 0;
 	for (int i = 0; i < LANES; i++)
 		any |= changed[i];

@@ -12,14 +12,14 @@ INLINE vec hyperbolic_tangent(vec x)
 	const float most = 0x1.00e74cp+3f;
 	x = highest_of(spread(-most), lowest_of(spread(most), x));
 	vec square = x * x;
-	vec p = square * 0x1.f99594p-27f + 0x1.69a2b8p-16f;
-	vec q = square * 0x1.bec2cep-21f + 0x1.6246c4p-12f;
-	p = p * square + 0x1.d193dap-9f;
-	q = q * square + 0x1.ab79e8p-6f;
-	p = p * square + 0x1.130322p-3f;
-	q = q * square + 0x1.ded6dap-2f;
-	p = p * square + 1.0f;
-	q = q * square + 1.0f;
+	vec p = fused(square, spread(0x1.f99594p-27f), spread(0x1.69a2b8p-16f));
+	vec q = fused(square, spread(0x1.bec2cep-21f), spread(0x1.6246c4p-12f));
+	p = fused(p, square, spread(0x1.d193dap-9f));
+	q = fused(q, square, spread(0x1.ab79e8p-6f));
+	p = fused(p, square, spread(0x1.130322p-3f));
+	q = fused(q, square, spread(0x1.ded6dap-2f));
+	p = fused(p, square, spread(1.0f));
+	q = fused(q, square, spread(1.0f));
 	return x * p / q;
 }
 
@@ -46,7 +46,7 @@ INLINE void additive_row(float *scores, const float *key, const float *queries, 
 			vec left = spread(key[a]), weight = spread(v[a]);
 			for (int i = 0; i < nv; i++) {
 				vec x = left + load(queries + a * TILE + (size_t)i * LANES);
-				sum[i] = weight * hyperbolic_tangent(x) + sum[i];
+				sum[i] = fused(weight, hyperbolic_tangent(x), sum[i]);
 			}
 		}
 		for (int i = 0; i < nv; i++)
