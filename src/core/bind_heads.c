@@ -87,6 +87,7 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, con
 				  struct attn_error *err)
 {
 	struct tensor *t = bundle_tensor(b, name);
+	const char *each = p->maps > 1 ? "map of a head" : "head";
 	int rank = rows > 0 ? 2 : 1;
 	if (!t)
 		return ATTN_OK;
@@ -95,10 +96,10 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, con
 	bool fits = (t->rank == rank || (t->rank == rank + 1 && t->shape[0] == heads)) &&
 		    t->shape[t->rank - 1] == last && (rows == 0 || t->shape[t->rank - 2] == first);
 	if (!fits && rows > 0)
-		return bind_fail_shape(t, err, "%zu x %zu%s, or %zu of them, one for each head", first, last,
-				       transposed ? " (layout out,in)" : "", heads);
+		return bind_fail_shape(t, err, "%zu x %zu%s, or %zu of them, one for each %s", first, last,
+				       transposed ? " (layout out,in)" : "", heads, each);
 	if (!fits)
-		return bind_fail_shape(t, err, "%zu, or %zu x %zu, one for each head", cols, heads, cols);
+		return bind_fail_shape(t, err, "%zu, or %zu x %zu, one for each %s", cols, heads, cols, each);
 	*out = (struct head_matrix){NULL, rows, cols, t->rank > rank ? (rows ? rows : 1) * cols : 0};
 	enum attn_status status = bind_f32(p, t, &out->data, err);
 	if (status != ATTN_OK || !transposed)
