@@ -6,8 +6,6 @@
  * over the keys that query i sees.  Where these are the first ones, S and z are kept at
  * every STATE_STEP keys, and a tile adds the keys that follow one by one.
  */
-#include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,19 +15,10 @@
 #include "util/minmax.h"
 #include "util/threads.h"
 
-/* Whether a query sees the keys below some number, and none but those. */
-static bool sees_first_keys(const struct problem *p)
+/* Whether each query sees the keys below some number, and none but those. */
+static bool sees_first_keys(const struct visibility *v)
 {
-	const struct visibility *v = &p->visibility;
-	if (!visibility_is_interval(v))
-		return false;
-	for (size_t b = 0; b < p->batch; b++) {
-		size_t start, end;
-		visibility_interval(v, b, p->queries - 1, &start, &end);
-		if (start > 0 && start < end)
-			return false;
-	}
-	return true;
+	return visibility_is_interval(v) && !v->left_bound;
 }
 
 /* Keys of a part of a sum: few, so that float32 does. */
@@ -131,13 +120,14 @@ static void release(struct states *s, size_t workers)
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
+	const struct visibility *v = &p->visibility;
 	struct states s = {.engine = engine, .inner = p->score.inner, .e = p->value_size};
-	size_t keys = p->visibility.plain_keys, workers = threads_count();
+	size_t keys = v->plain_keys, workers = threads_count();
 	if (p->normalization.kind != NORMALIZE_LINEAR || engine->want.weights || !engine->want.context ||
-	    !sees_first_keys(p))
+	    !sees_first_keys(v))
 		return ATTN_OK;
 	/* Where all queries see all keys, one state says everything. */
-	bool all = !p->visibility.causal && !p->visibility.lengths;
+	bool all = !v->causal && !v->right_bound && !v->lengths;
 	engine->state_step = all ? keys : STATE_STEP;
 	engine->state_count = keys / engine->state_step;
 	if (engine->state_count == 0)
