@@ -20,7 +20,8 @@
  * this would lose digits: the reference then takes over. */
 #define MOST_BIASED 64.0f
 
-/* The running state of a tile's softmax, by query; linear attention uses `sum` alone. */
+/* The running state of a tile's softmax, by query; linear attention uses `sum` and `factor`,
+ * whole rows `highest` and `factor`. */
 struct running {
 	_Alignas(64) float highest[TILE], sum[TILE], rescale[TILE], factor[TILE];
 };
@@ -218,12 +219,13 @@ static bool normalize(const struct engine *engine, const struct workspace *w, co
 	size_t first = t->hiding.first / KEY_BLOCK * KEY_BLOCK, end = t->hiding.end;
 	if (first >= end)
 		return true;
-	for (size_t at = first; at < end; at += KEY_BLOCK)
-		for (size_t i = at * TILE;
-		     i < size_min(at + KEY_BLOCK, end) * TILE && !t->taken[at / KEY_BLOCK]; i++)
-			t->scores[i] = -INFINITY;
+	for (size_t at = first; at < end; at += KEY_BLOCK) {
+		size_t rows = t->taken[at / KEY_BLOCK] ? 0 : size_min(end - at, KEY_BLOCK);
+		for (size_t i = 0; i < rows * TILE; i++)
+			t->scores[at * TILE + i] = -INFINITY;
+	}
 	if (!normalize_tile(&engine->problem->normalization, t->map->sink, t->scores + first * TILE,
-			    end - first, t->count, t->hiding.seen, w->normalizing))
+			    end - first, t->count, t->running.highest, w->normalizing))
 		return false;
 	for (size_t at = first; at < end && engine->want.context; at += KEY_BLOCK)
 		if (t->taken[at / KEY_BLOCK])
@@ -239,13 +241,13 @@ static bool finish_sums(const struct engine *engine, struct tile *t, size_t *mas
 	for (size_t i = 0; i < t->count; i++) {
 		bool seen = t->hiding.seen[i];
 		*masked += !seen;
+		if (engine->problem->relative.table && seen && fabsf(run->highest[i]) > MOST_BIASED)
+			return false;
 		if (engine->whole_rows) {
 			run->factor[i] = 1;
 			continue;
 		}
 		if (!isfinite(run->sum[i]))
-			return false;
-		if (engine->problem->relative.table && seen && fabsf(run->highest[i]) > MOST_BIASED)
 			return false;
 		run->factor[i] = seen && run->sum[i] > 0 ? 1 / run->sum[i] : 0;
 	}

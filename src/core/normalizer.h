@@ -52,19 +52,20 @@ enum attn_status normalization_bind(struct normalization *n, const struct bundle
 void normalize_row(const struct normalization *n, double sink, double *scores, size_t keys, float *weights,
 		   double *scratch);
 
-/* All but the k highest of the visible scores (keys) become -inf; among equals the lower
- * index stays.  k is at least 1; `scratch` is keys doubles. */
-void keep_top(double *scores, size_t keys, size_t k, double *scratch);
-
 /* The same for the `cols` queries of a tile of kernels/kernels.h: scores (keys, TILE)
  * become weights, within 2e-6 + 1e-5 |w| of those of the row.  Columns from `cols` on are
- * neither read nor written.  seen[q], of `cols` flags, tells whether query q had a visible
- * key.  False, with the scores as they were, when one is NaN or +inf: the reference has
- * to do it.  `scratch` is normalize_scratch(keys) bytes, aligned for doubles. */
+ * neither read nor written.  highest[q], of `cols`, becomes the highest score of query q,
+ * -inf where it has no visible key.  False, with the scores as they were, when one is NaN
+ * or +inf: the reference has to do it.  `scratch` is normalize_scratch(keys) bytes, aligned
+ * for doubles. */
 bool normalize_tile(const struct normalization *n, double sink, float *scores, size_t keys, size_t cols,
-		    bool *seen, void *scratch);
+		    float *highest, void *scratch);
 
 /* Bytes, or SIZE_MAX, which nothing can allocate, where they would wrap. */
 size_t normalize_scratch(size_t keys);
+
+/* All but the k highest of the visible scores (keys) become -inf; among equals the lower
+ * index stays.  k is at least 1; `scratch` is keys doubles. */
+void keep_top(double *scores, size_t keys, size_t k, double *scratch);
 
 #endif

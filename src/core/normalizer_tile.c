@@ -134,15 +134,14 @@ INLINE void strip_weights(struct strip *s, const struct normalization *n, double
 }
 
 bool normalize_tile(const struct normalization *n, double sink, float *scores, size_t keys, size_t cols,
-		    bool *seen, void *scratch)
+		    float *highest, void *scratch)
 {
-	float tops[TILE];
 	double *values = scratch;
 	float *columns = (float *)(values + keys);
 	bool fine = true;
 	for (size_t c = 0; c < cols; c += STRIP)
-		fine &= cols - c >= STRIP ? find_tops(scores + c, keys, tops + c, STRIP)
-					  : find_tops(scores + c, keys, tops + c, cols - c);
+		fine &= cols - c >= STRIP ? find_tops(scores + c, keys, highest + c, STRIP)
+					  : find_tops(scores + c, keys, highest + c, cols - c);
 	if (!fine)
 		return false;
 	for (size_t c = 0; c < cols; c += STRIP) {
@@ -150,12 +149,10 @@ bool normalize_tile(const struct normalization *n, double sink, float *scores, s
 		for (size_t q = 0; q < STRIP; q++)
 			s.values[q] = columns + q * keys;
 		if (cols - c >= STRIP)
-			strip_weights(&s, n, sink, tops + c, values, STRIP);
+			strip_weights(&s, n, sink, highest + c, values, STRIP);
 		else
-			strip_weights(&s, n, sink, tops + c, values, cols - c);
+			strip_weights(&s, n, sink, highest + c, values, cols - c);
 	}
-	for (size_t q = 0; q < cols; q++)
-		seen[q] = tops[q] > -INFINITY;
 	return true;
 }
 

@@ -422,7 +422,7 @@ struct tile_case {
 	const double *scores; /* (cols, keys) */
 };
 
-static void check_column(const struct tile_case *c, const float *tile, size_t q, const float *row, bool seen)
+static void check_column(const struct tile_case *c, const float *tile, size_t q, const float *row, float highest)
 {
 	bool any = false;
 	double sum = 0, all = 0;
@@ -437,30 +437,30 @@ static void check_column(const struct tile_case *c, const float *tile, size_t q,
 			    (int)c->n.kind, c->n.top_k, c->sink, c->keys, j, q, got, want);
 	}
 	assert_true(fabs(sum - all) <= 1e-6);
-	assert_int_equal(seen, any);
+	assert_int_equal(highest > -INFINITY, any);
 }
 
 static void check_tile(const struct tile_case *c)
 {
 	const uint32_t untouched = 0x7fbadbad; /* a NaN: columns behind are not even read */
 	float *tile = memory(c->keys * TILE, sizeof *tile), *row = memory(c->keys, sizeof *row);
-	bool *seen = memory(c->cols, sizeof *seen);
+	float *highest = memory(c->cols, sizeof *highest);
 	void *scratch = memory(normalize_scratch(c->keys), 1);
 	for (size_t i = 0; i < c->keys * TILE; i++)
 		memcpy(tile + i, &untouched, sizeof untouched);
 	for (size_t q = 0; q < c->cols; q++)
 		for (size_t j = 0; j < c->keys; j++)
 			tile[j * TILE + q] = (float)c->scores[q * c->keys + j];
-	assert_true(normalize_tile(&c->n, c->sink, tile, c->keys, c->cols, seen, scratch));
+	assert_true(normalize_tile(&c->n, c->sink, tile, c->keys, c->cols, highest, scratch));
 	for (size_t q = 0; q < c->cols; q++) {
 		weigh(c->n, c->sink, c->scores + q * c->keys, c->keys, row);
-		check_column(c, tile, q, row, seen[q]);
+		check_column(c, tile, q, row, highest[q]);
 	}
 	for (size_t j = 0; j < c->keys; j++)
 		for (size_t q = c->cols; q < TILE; q++)
 			assert_memory_equal(&tile[j * TILE + q], &untouched, sizeof untouched);
 	free(scratch);
-	free(seen);
+	free(highest);
 	free(row);
 	free(tile);
 }
@@ -526,14 +526,14 @@ static void test_tile_refuses(void **state)
 	for (size_t i = 0; i < 8; i++) {
 		struct normalization n = {.kind = kinds[i % 4]};
 		_Alignas(64) float tile[5 * TILE] = {0}, before[5 * TILE];
-		bool seen[TILE];
+		float highest[TILE];
 		void *scratch = memory(normalize_scratch(5), 1);
 		tile[3 * TILE + 20] = bad[i / 4];
 		tile[TILE + 2] = 1;
 		memcpy(before, tile, sizeof tile);
-		assert_false(normalize_tile(&n, NO_SINK, tile, 5, 21, seen, scratch));
+		assert_false(normalize_tile(&n, NO_SINK, tile, 5, 21, highest, scratch));
 		assert_memory_equal(tile, before, sizeof tile);
-		assert_true(normalize_tile(&n, NO_SINK, tile, 5, 20, seen, scratch));
+		assert_true(normalize_tile(&n, NO_SINK, tile, 5, 20, highest, scratch));
 		free(scratch);
 	}
 }
