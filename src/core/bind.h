@@ -43,6 +43,11 @@ enum attn_status bind_vector(struct problem *p, const struct bundle *b, const ch
 enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const char *name, const float **out,
 			       struct attn_error *err);
 
+/* num_heads, 1 where it is not given, and num_kv_heads, as many where that is not: few
+ * enough that a small multiple of their sum does not wrap. */
+enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t *kv_heads,
+				  struct attn_error *err);
+
 /* A matrix (rows, cols), or a vector (cols) where rows is 0, of each of `heads` heads, or
  * one for all of them.  With `weight` the bundle's layout may be out,in, and the matrix
  * is turned to (in, out). */

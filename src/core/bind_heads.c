@@ -5,6 +5,27 @@
 #include "core/bind.h"
 #include "core/settings.h"
 
+/* No input has as many, and their products with small numbers do not wrap. */
+#define HEADS_MAX ((size_t)1 << 32)
+
+static enum attn_status head_count(const struct bundle *b, const char *name, size_t *out,
+				   struct attn_error *err)
+{
+	enum attn_status status = setting_count(b, name, 1, out, err);
+	if (status == ATTN_OK && *out > HEADS_MAX)
+		return setting_fail(bundle_setting(b, name), "2^32 at most", err);
+	return status;
+}
+
+enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t *kv_heads,
+				  struct attn_error *err)
+{
+	*heads = 1;
+	enum attn_status status = head_count(b, "num_heads", heads, err);
+	*kv_heads = *heads;
+	return status == ATTN_OK ? head_count(b, "num_kv_heads", kv_heads, err) : status;
+}
+
 /* "0.5", or one for each head with commas between. */
 static enum attn_status parse_per_head(const struct problem *p, const struct setting *s, float *out,
 				       struct attn_error *err)

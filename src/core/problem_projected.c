@@ -178,15 +178,11 @@ static enum attn_status bind_sequences(struct problem *p, const struct bundle *b
 enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	p->projected = true;
-	p->heads = 1;
 	enum attn_status status = check_present(b, err);
 	if (status == ATTN_OK)
 		status = bind_sequences(p, b, err);
 	if (status == ATTN_OK)
-		status = setting_count(b, "num_heads", 1, &p->heads, err);
-	p->kv_heads = p->heads;
-	if (status == ATTN_OK)
-		status = setting_count(b, "num_kv_heads", 1, &p->kv_heads, err);
+		status = bind_head_counts(b, &p->heads, &p->kv_heads, err);
 	if (status == ATTN_OK && p->heads % p->kv_heads != 0)
 		status = attn_fail(err, ATTN_BAD_INPUT,
 				   "num_heads is %zu, expected a multiple of num_kv_heads, %zu", p->heads,

@@ -94,7 +94,7 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 {
 	static const char *const needed[] = {"q", "k"};
 	bool packed = false;
-	size_t heads = 1;
+	size_t heads, kv_heads;
 	struct ready q, k;
 	for (size_t i = 0; i < 2; i++)
 		if (!bundle_tensor(b, needed[i]))
@@ -103,10 +103,7 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 	struct tensor *tq = bundle_tensor(b, "q"), *tk = bundle_tensor(b, "k");
 	enum attn_status status = setting_bool(b, "packed", &packed, err);
 	if (status == ATTN_OK)
-		status = setting_count(b, "num_heads", 1, &heads, err);
-	size_t kv_heads = heads;
-	if (status == ATTN_OK)
-		status = setting_count(b, "num_kv_heads", 1, &kv_heads, err);
+		status = bind_head_counts(b, &heads, &kv_heads, err);
 	if (status == ATTN_OK)
 		status = bind_one(p, b, tq, packed, heads * p->maps, &q, err);
 	if (status == ATTN_OK)

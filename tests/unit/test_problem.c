@@ -103,6 +103,14 @@ static void test_shapes(void **state)
 	    {X WQ "\"wk\": [[1], [3], [5]]}", {"'wk'", "3 x 1", "2 outputs (1 kv heads of 2)"}},
 	    {X WQ WK ", \"wv\": [[1, 2]]}", {"'wv'", "1 x 2", "expected 3 x H*d"}},
 	    {X WQ WK ", \"num_heads\": 3}", {"'wq'", "num_heads is 3", "a divisor of the 2 columns"}},
+	    {X WQ WK ", \"num_heads\": \"9223372036854775808\", \"lambda\": 1}",
+	     {"'num_heads' is '9223372036854775808'", "2^32 at most"}},
+	    {"{\"embeddings\": [[1]], \"wqkv\": [[1, 1, 1]], \"num_heads\": \"18446744073709551615\","
+	     " \"num_kv_heads\": 1}",
+	     {"'num_heads'", "2^32 at most"}},
+	    {"{\"packed\": true, \"q\": [[1]], \"k\": [[1]], \"lambda\": 1,"
+	     " \"num_kv_heads\": \"9223372036854775808\"}",
+	     {"'num_kv_heads'", "2^32 at most"}},
 	    {X WQ WK ", \"bq\": [1, 2, 3]}", {"'bq'", "is 3", "expected 2"}},
 	    {X WQ WK ", \"bk\": [1]}", {"'bk'", "is 1", "expected 2"}},
 	    {X WQ WK ", \"wv\": [[1], [1], [1]], \"bv\": [[1, 2]]}", {"'bv'", "1 x 2", "expected 1"}},
