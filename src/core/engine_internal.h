@@ -141,8 +141,9 @@ enum attn_status engine_project(const struct kernels *kernels, const struct sequ
 				const struct matrix *w, const float *bias, const char *what,
 				const struct heads_place *out, struct attn_error *err);
 
-/* x[size] times this is the normed x, before its gain. */
-double engine_norm_factor(const struct vector_norm *norm, const float *x, size_t size);
+/* Norm x[size] in place, times gain[size] where that is not NULL (norm->gain is not read).
+ * False when a number overflows float32. */
+bool engine_norm(const struct vector_norm *norm, const float *gain, float *x, size_t size);
 
 /* First element of a head's vectors. */
 static inline const float *head_start(const struct heads_view *view, size_t batch, size_t head)

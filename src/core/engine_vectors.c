@@ -10,7 +10,6 @@
 #include "core/latent.h"
 #include "util/checked.h"
 #include "util/memory.h"
-#include "util/threads.h"
 
 /* Memory (batch, heads, tokens, size) that the engine owns, from the first time on,
  * and its view. */
@@ -59,27 +58,27 @@ struct vectors {
 
 /* --- norms and rotary positions --------------------------------------------- */
 
-double engine_norm_factor(const struct vector_norm *norm, const float *x, size_t size)
+bool engine_norm(const struct vector_norm *norm, const float *gain, float *x, size_t size)
 {
 	double sum = 0;
+	bool finite = true;
 	for (size_t c = 0; c < size; c++)
 		sum += (double)x[c] * (double)x[c];
 	double length =
 	    norm->kind == VECTOR_NORM_RMS ? sqrt(sum / (double)size + norm->eps) : fmax(sqrt(sum), norm->eps);
-	return length > 0 ? 1 / length : 0; /* eps 0: a vector of zeros stays one */
+	double factor = length > 0 ? 1 / length : 0; /* eps 0: a vector of zeros stays one */
+	for (size_t c = 0; c < size; c++) {
+		x[c] = (float)((double)x[c] * factor * (gain ? (double)gain[c] : 1));
+		finite &= isfinite(x[c]) != 0;
+	}
+	return finite;
 }
 
 static enum attn_status norm_vector(const struct vectors *v, float *x, size_t batch, size_t head,
 				    size_t token, struct attn_error *err)
 {
 	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
-	double factor = engine_norm_factor(v->norm, x, v->size);
-	bool finite = true;
-	for (size_t c = 0; c < v->size; c++) {
-		x[c] = (float)((double)x[c] * factor * (gain ? (double)gain[c] : 1));
-		finite &= isfinite(x[c]) != 0;
-	}
-	if (finite)
+	if (engine_norm(v->norm, gain, x, v->size))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT,
 			 "the normed %s of batch item %zu, head %zu, token %zu overflows float32", v->what,
@@ -223,11 +222,8 @@ static enum attn_status transform(struct engine *engine, struct heads_view *view
 static void to_unit_length(float *x, size_t vectors, size_t size)
 {
 	const struct vector_norm unit = {.kind = VECTOR_NORM_L2, .eps = 1e-8};
-	for (size_t i = 0; i < vectors; i++, x += size) {
-		double factor = engine_norm_factor(&unit, x, size);
-		for (size_t c = 0; c < size; c++)
-			x[c] = (float)((double)x[c] * factor);
-	}
+	for (size_t i = 0; i < vectors; i++, x += size)
+		engine_norm(&unit, NULL, x, size); /* no longer than 1: finite */
 }
 
 /* phi(x) = elu(x) + 1, Katharopoulos et al. 2020. */

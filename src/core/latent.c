@@ -1,6 +1,5 @@
 #include "core/latent.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,18 +20,11 @@ static enum attn_status norm_latents(const struct problem *p, float *x, const st
 				     struct attn_error *err)
 {
 	const struct vector_norm norm = {.kind = VECTOR_NORM_RMS, .eps = p->q_norm.eps};
-	for (size_t i = 0; i < count; i++, x += shape->cols) {
-		double factor = engine_norm_factor(&norm, x, shape->cols);
-		bool finite = true;
-		for (size_t c = 0; c < shape->cols; c++) {
-			x[c] = (float)((double)x[c] * factor * (double)gain[c]);
-			finite &= isfinite(x[c]) != 0;
-		}
-		if (!finite)
+	for (size_t i = 0; i < count; i++, x += shape->cols)
+		if (!engine_norm(&norm, gain, x, shape->cols))
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "the normed %s of batch item %zu, token %zu overflows float32", what,
 					 i / shape->rows, i % shape->rows);
-	}
 	return ATTN_OK;
 }
 

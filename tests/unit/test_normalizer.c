@@ -422,7 +422,8 @@ struct tile_case {
 	const double *scores; /* (cols, keys) */
 };
 
-static void check_column(const struct tile_case *c, const float *tile, size_t q, const float *row, float highest)
+static void check_column(const struct tile_case *c, const float *tile, size_t q, const float *row,
+			 float highest)
 {
 	bool any = false;
 	double sum = 0, all = 0;
