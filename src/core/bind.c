@@ -125,8 +125,7 @@ enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const 
 	return bind_f32(p, t, &out->data, err);
 }
 
-/* Whether the bundle's weights are stored (out, in). */
-static enum attn_status layout_transposed(const struct bundle *b, bool *transposed, struct attn_error *err)
+enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct attn_error *err)
 {
 	const struct setting *s = bundle_setting(b, "layout");
 	*transposed = false;
@@ -169,7 +168,7 @@ enum attn_status bind_weight(struct problem *p, const struct bundle *b, const ch
 	const float *data;
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = layout_transposed(b, &transposed, err);
+	enum attn_status status = bind_layout(b, &transposed, err);
 	if (status == ATTN_OK)
 		status = check_weight(t, rows, cols, transposed, err);
 	if (status == ATTN_OK)

@@ -28,6 +28,10 @@ enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out
 enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const char *name,
 			       struct sequence *out, struct attn_error *err);
 
+/* Whether the bundle's weights are stored (out, in): false after a failure, which is
+ * ATTN_BAD_INPUT or ATTN_USAGE. */
+enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct attn_error *err);
+
 /* A weight matrix of `rows` input features, turned to (in, out) where the
  * bundle's layout is out,in.  With `cols` not 0 that many columns are expected. */
 enum attn_status bind_weight(struct problem *p, const struct bundle *b, const char *name, size_t rows,

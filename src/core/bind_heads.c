@@ -88,12 +88,6 @@ enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const 
 	return status;
 }
 
-static bool is_transposed(const struct bundle *b)
-{
-	const struct setting *s = bundle_setting(b, "layout"); /* checked with the other weights */
-	return s && strcmp(s->value, "out,in") == 0;
-}
-
 /* out (rows, cols) = the transpose of each matrix (cols, rows). */
 static void turn(float *out, const float *data, size_t count, size_t rows, size_t cols)
 {
@@ -112,7 +106,10 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, con
 	int rank = rows > 0 ? 2 : 1;
 	if (!t)
 		return ATTN_OK;
-	bool transposed = weight && is_transposed(b);
+	bool transposed = false;
+	enum attn_status status = weight ? bind_layout(b, &transposed, err) : ATTN_OK;
+	if (status != ATTN_OK)
+		return status;
 	size_t first = transposed ? cols : rows, last = transposed ? rows : cols;
 	bool fits = (t->rank == rank || (t->rank == rank + 1 && t->shape[0] == heads)) &&
 		    t->shape[t->rank - 1] == last && (rows == 0 || t->shape[t->rank - 2] == first);
@@ -122,7 +119,7 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, con
 	if (!fits)
 		return bind_fail_shape(t, err, "%zu, or %zu x %zu, one for each %s", cols, heads, cols, each);
 	*out = (struct head_matrix){NULL, rows, cols, t->rank > rank ? (rows ? rows : 1) * cols : 0};
-	enum attn_status status = bind_f32(p, t, &out->data, err);
+	status = bind_f32(p, t, &out->data, err);
 	if (status != ATTN_OK || !transposed)
 		return status;
 	float *turned = bind_floats(p, t->count);

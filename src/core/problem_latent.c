@@ -6,7 +6,6 @@
 #include "core/bind.h"
 #include "core/latent.h"
 #include "core/settings.h"
-#include "util/checked.h"
 
 const char *latent_role(const struct bundle *b)
 {
@@ -79,8 +78,8 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 /* Inputs and outputs of a matrix as it is stored; false: it is none. */
 static bool stored_sizes(const struct bundle *b, const struct tensor *t, size_t *in, size_t *out)
 {
-	const struct setting *layout = bundle_setting(b, "layout");
-	bool transposed = layout && strcmp(layout->value, "out,in") == 0;
+	bool transposed;
+	bind_layout(b, &transposed, NULL); /* what is wrong with it bind_weight will say */
 	if (t->rank != 2 || t->count == 0)
 		return false;
 	*in = t->shape[transposed];

@@ -18,10 +18,11 @@ static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, c
 				    size_t cols, struct attn_error *err)
 {
 	const struct tensor *wo = bundle_tensor(b, "wo");
-	const struct setting *layout = bundle_setting(b, "layout");
 	size_t H = p->heads, G = p->kv_heads, maps = p->maps;
 	if (wo && wo->rank == 2) {
-		size_t rows = wo->shape[layout && strcmp(layout->value, "out,in") == 0];
+		bool transposed;
+		bind_layout(b, &transposed, NULL); /* good, as 'wqkv' is bound */
+		size_t rows = wo->shape[transposed];
 		size_t e = rows / H;
 		if (rows % H == 0 && e > 0 && cols > G * e && (cols - G * e) % (maps * (H + G)) == 0) {
 			p->value_size = e;

@@ -1,7 +1,6 @@
 /* Attention from ready-made q, k, v, and the keys and values that come before. */
 #include "core/bind.h"
 #include "core/settings.h"
-#include "util/checked.h"
 
 /* One of q, k, v as found: (B, heads, tokens, size). */
 struct ready {

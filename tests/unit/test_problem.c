@@ -108,6 +108,9 @@ static void test_shapes(void **state)
 	    {"{\"embeddings\": [[1]], \"wqkv\": [[1, 1, 1]], \"num_heads\": \"18446744073709551615\","
 	     " \"num_kv_heads\": 1}",
 	     {"'num_heads'", "2^32 at most"}},
+	    {"{\"q\": [[[1]]], \"k\": [[[1]]], \"score\": \"additive\", \"score_w\": [[1]],"
+	     " \"score_u\": [[1]], \"score_v\": [1], \"layout\": \"sideways\"}",
+	     {"'layout' is 'sideways'", "'in,out' or 'out,in'"}},
 	    {"{\"packed\": true, \"q\": [[1]], \"k\": [[1]], \"lambda\": 1,"
 	     " \"num_kv_heads\": \"9223372036854775808\"}",
 	     {"'num_kv_heads'", "2^32 at most"}},
