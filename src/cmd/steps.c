@@ -8,6 +8,9 @@
 #include "util/checked.h"
 #include "util/minmax.h"
 
+const char *const step_names[STEP_COUNT] = {"product", "scaled", "capped", "masked",
+					    "exp",     "weight", "share"};
+
 /* Linear attention has no scale. */
 static bool is_scaled(const struct problem *p)
 {

@@ -22,6 +22,8 @@ enum step {
 	STEP_COUNT
 };
 
+extern const char *const step_names[STEP_COUNT]; /* "scaled" */
+
 /* What becomes of the scores of a head. */
 struct step_terms {
 	const char *score;         /* "q.k"; "score" where that is another function */

@@ -5,9 +5,6 @@
 #include "cmd/steps.h"
 #include "util/checked.h"
 
-static const char *const names[STEP_COUNT] = {"product", "scaled", "capped", "masked",
-					      "exp",     "weight", "share"};
-
 struct printer {
 	const struct steps *s;
 	enum table_format format;
@@ -56,7 +53,7 @@ static void print_json(struct printer *p, const struct step_line *line)
 	if (line->key != SIZE_MAX)
 		buffer_add_json_string(text, info->key_labels.items[line->key]);
 	for (size_t step = 0; step < STEP_COUNT; step++) {
-		buffer_printf(text, ", \"%s\": ", names[step]);
+		buffer_printf(text, ", \"%s\": ", step_names[step]);
 		if (isfinite(line->values[step]))
 			buffer_add_float(text, (float)line->values[step]);
 		else
@@ -167,7 +164,7 @@ static enum attn_status print(FILE *stream, void *context, struct attn_error *er
 	if (p->format == TABLE_TSV) {
 		fputs("layer\thead\tquery\tquery_token\tkey\tkey_token", stream);
 		for (size_t step = 0; step < STEP_COUNT; step++)
-			fprintf(stream, "\t%s", names[step]);
+			fprintf(stream, "\t%s", step_names[step]);
 		fputs(p->s->in->info->has_batch ? "\tbatch\n" : "\n", stream);
 	}
 	if (p->format == TABLE_JSON)

@@ -2,15 +2,13 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/columns.h"
 #include "cmd/steps.h"
 
 /* --- the table ------------------------------------------------------------------ */
 
-/* The numbers of a table that are shown, and those of them that are added up. */
+/* Which numbers of a table are shown. */
 struct shown {
 	bool steps[STEP_COUNT];
 };
@@ -26,9 +24,7 @@ static struct shown shown_steps(const struct steps *s, const struct step_table *
 
 static const char *step_name(const struct step_terms *terms, enum step step)
 {
-	static const char *const names[STEP_COUNT] = {NULL,  "scaled", "capped", "masked",
-						      "exp", "weight", "share"};
-	return step == STEP_PRODUCT ? terms->score : names[step];
+	return step == STEP_PRODUCT ? terms->score : step_names[step];
 }
 
 /* The last of the scores before `step` that are shown; before STEP_EXP that is what the

@@ -1,6 +1,5 @@
 #include "core/engine.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +23,8 @@ static void workspace_release(struct workspace *w)
 	free(w->out_weights);
 	free(w->out_scores);
 	free(w->out_context);
-	free(w->second_weights);
-	free(w->second_context);
+	free(w->first_weights);
+	free(w->first_context);
 	free(w->visible);
 	free(w->row);
 	free(w->scratch);
@@ -69,7 +68,7 @@ static void move_to_places(struct row_block *block, size_t value_size)
 /* What a worker's memory takes, in the numbers and bytes of each array; 0: not needed. */
 struct workspace_sizes {
 	size_t queries, scores, context, tops, taken, step_visible, row_visible, normalizing;
-	size_t out_weights, out_scores, out_context, second_weights, second_context, visible, row, sums;
+	size_t out_weights, out_scores, out_context, first_weights, first_context, visible, row, sums;
 };
 
 /* For blocks by tiles, or by the reference. */
@@ -85,8 +84,8 @@ static struct workspace_sizes workspace_sizes(const struct problem *p, struct en
 	    .out_context = want.context ? rows * p->value_size : 0,
 	};
 	if (p->maps > 1) {
-		s.second_weights = want.weights ? s.out_weights : 0;
-		s.second_context = s.out_context;
+		s.first_weights = want.weights ? s.out_weights : 0;
+		s.first_context = s.out_context;
 	}
 	if (!tiles) {
 		s.row = keys;
@@ -135,8 +134,8 @@ static bool workspace_allocate(struct workspace *w, const struct workspace_sizes
 	       get_bytes(&w->row_visible, s->row_visible) && get_bytes(&w->normalizing, s->normalizing) &&
 	       get_floats(&w->out_weights, s->out_weights) && get_floats(&w->out_scores, s->out_scores) &&
 	       get_floats(&w->out_context, s->out_context) &&
-	       get_floats(&w->second_weights, s->second_weights) &&
-	       get_floats(&w->second_context, s->second_context) && get_bytes(&w->visible, s->visible) &&
+	       get_floats(&w->first_weights, s->first_weights) &&
+	       get_floats(&w->first_context, s->first_context) && get_bytes(&w->visible, s->visible) &&
 	       get_doubles(&w->row, s->row) && get_doubles(&w->scratch, s->row) &&
 	       get_doubles(&w->sums, s->sums);
 }
@@ -144,7 +143,7 @@ static bool workspace_allocate(struct workspace *w, const struct workspace_sizes
 static size_t workspace_bytes(const struct workspace_sizes *s)
 {
 	size_t floats = s->queries + s->scores + s->context + s->tops + s->out_weights + s->out_scores +
-			s->out_context + s->second_weights + s->second_context;
+			s->out_context + s->first_weights + s->first_context;
 	return floats * sizeof(float) + s->taken + s->step_visible + s->row_visible + s->normalizing +
 	       s->visible + (2 * s->row + s->sums) * sizeof(double);
 }
@@ -201,9 +200,9 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 		return attn_fail_memory(err);
 	second.weights_place = second.context_place = NULL;
 	if (engine->want.weights && !block->weights_place)
-		block->weights_place = w->second_weights;
+		block->weights_place = w->first_weights;
 	if (engine->want.context && !block->context_place) {
-		block->context_place = w->second_context;
+		block->context_place = w->first_context;
 		block->context_stride = p->value_size;
 	}
 	enum attn_status status = read_map(engine, 0, w, block, err);

@@ -1,15 +1,16 @@
 /* The engine: a source of weight rows that computes them from a problem.
  *
- *   weights = softmax(mask(softcap(scale Q K^T))),  context = weights V
+ *   weights = normalize(mask(softcap(scale score(Q, K)))),  context = weights V
  *
- * Vaswani et al. 2017, equation 1; the order of softcap and mask is that of the
- * ONNX operator Attention.
+ * Vaswani et al. 2017, equation 1, where that is softmax and Q K^T; score.h and
+ * normalizer.h have the others.  The order of softcap and mask is that of the ONNX
+ * operator Attention.
  *
  * Two ways lead to the same rows: tiles of queries by vector kernels with an
  * online softmax (engine_tile.c), and plain float64 loops (engine_reference.c),
  * which are the reference, serve processors without vectors, give scores, and take
- * over where a float32 score overflows.  Results do not depend on the number of
- * threads.
+ * over where a float32 score overflows or would lose digits to its bias.  Results do not depend on the number
+ * of threads.
  */
 #ifndef ATTN_CORE_ENGINE_H
 #define ATTN_CORE_ENGINE_H

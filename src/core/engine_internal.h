@@ -37,10 +37,10 @@ struct workspace {
 	unsigned char *normalizing;  /* normalize_scratch */
 
 	/* What a block points to. */
-	float *out_weights, *out_scores;        /* (ROWS_BLOCK, keys) */
-	float *out_context;                     /* (ROWS_BLOCK, e) */
-	unsigned char *visible;                 /* (ROWS_BLOCK, keys) */
-	float *second_weights, *second_context; /* the same of a second map */
+	float *out_weights, *out_scores;      /* (ROWS_BLOCK, keys) */
+	float *out_context;                   /* (ROWS_BLOCK, e) */
+	unsigned char *visible;               /* (ROWS_BLOCK, keys) */
+	float *first_weights, *first_context; /* the same of the first of two maps */
 
 	double *row, *scratch; /* (keys): scores of a reference row, and what normalising it takes */
 	double *sums;          /* (e) */

@@ -1,6 +1,5 @@
 #include "core/problem.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

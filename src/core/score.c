@@ -15,11 +15,6 @@ enum {
 	KINDS = sizeof kinds / sizeof *kinds
 };
 
-const char *score_name(enum score_kind kind)
-{
-	return kinds[kind];
-}
-
 double score_scale(const struct score *score, size_t head)
 {
 	return score->temperature ? score->scale / (double)score->temperature[head] : score->scale;

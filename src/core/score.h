@@ -52,7 +52,4 @@ bool score_needs_one_size(const struct bundle *b);
 /* scale / temperature of a head. */
 double score_scale(const struct score *score, size_t head);
 
-/* "additive" */
-const char *score_name(enum score_kind kind);
-
 #endif

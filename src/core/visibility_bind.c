@@ -1,7 +1,6 @@
 /* Binding: tensors and settings become a struct visibility. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/settings.h"
