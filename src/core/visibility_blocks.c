@@ -35,7 +35,7 @@ static size_t block_of(const struct visibility_blocks *blocks, ptrdiff_t positio
 	return position < 0 ? 0 : (size_t)position / blocks->size;
 }
 
-/* Key blocks [0, global) and [first, end), which lies behind, and picks[count]. */
+/* Key blocks [0, global) and [first, end), which lies behind, and those of picks[count]. */
 struct seen {
 	size_t global, first, end;
 	const size_t *picks;
@@ -69,9 +69,22 @@ static struct seen seen_by(const struct visibility_blocks *blocks, size_t head, 
 {
 	struct seen seen = seen_by_rule(blocks, query_block);
 	seen.picks = picks_of(blocks, head, query_block);
-	while (seen.count < blocks->random && seen.picks[seen.count] != NO_BLOCK)
-		seen.count++;
+	seen.count = seen.picks ? blocks->random : 0;
 	return seen;
+}
+
+/* How many picks are below a block. */
+static size_t picks_below(const struct seen *seen, size_t block)
+{
+	size_t low = 0, high = seen->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (seen->picks[middle] < block)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* How many numbers of [a, b) are in [first, end). */
@@ -85,7 +98,7 @@ void blocks_hide(const struct visibility_blocks *blocks, size_t head, ptrdiff_t 
 		 size_t count, unsigned char *row)
 {
 	struct seen seen = seen_by(blocks, head, block_of(blocks, position));
-	size_t pick = 0, end = first + count;
+	size_t pick = picks_below(&seen, first / blocks->size), end = first + count;
 	for (size_t key = first; key < end;) {
 		size_t block = key / blocks->size, next = size_min((block + 1) * blocks->size, end);
 		while (pick < seen.count && seen.picks[pick] < block)
@@ -105,8 +118,7 @@ enum reach blocks_reach(const struct visibility_blocks *blocks, size_t head, ptr
 	for (size_t q = block_of(blocks, first); q <= block_of(blocks, last); q++) {
 		struct seen seen = seen_by(blocks, head, q);
 		size_t count = overlap(0, seen.global, from, end) + overlap(seen.first, seen.end, from, end);
-		for (size_t i = 0; i < seen.count; i++)
-			count += seen.picks[i] >= from && seen.picks[i] < end;
+		count += picks_below(&seen, end) - picks_below(&seen, from);
 		any |= count > 0;
 		all &= count == end - from;
 		if (any && !all)
@@ -119,10 +131,10 @@ size_t blocks_count(const struct visibility_blocks *blocks, ptrdiff_t position, 
 {
 	/* How many are picked is the same for all heads. */
 	struct seen seen = seen_by(blocks, 0, block_of(blocks, position));
-	size_t size = blocks->size;
+	size_t size = blocks->size, picks = picks_below(&seen, NO_BLOCK);
 	return overlap(0, seen.global * size, first, end) +
 	       overlap(seen.first * size, seen.end * size, first, end) +
-	       (seen.count <= end / size ? seen.count * size : end);
+	       (picks <= end / size ? picks * size : end);
 }
 
 /* --- the random blocks ---------------------------------------------------------------- */
