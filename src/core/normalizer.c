@@ -39,7 +39,7 @@ enum attn_status normalization_bind(struct normalization *n, const struct bundle
 	return ATTN_OK;
 }
 
-/* --- the highest scores: a heap ------------------------------------------------ */
+/* --- the highest scores ---------------------------------------------------------- */
 
 /* Move heap[at] down to where no number below it is higher. */
 static void sift(double *heap, size_t count, size_t at)
@@ -76,14 +76,51 @@ static double take(double *heap, size_t *count, struct rule *rule)
 	return value;
 }
 
+/* Reorder so that the first k are the highest: quickselect, by pivots that no input can
+ * know, in three parts so that equal numbers do not slow it down. */
+static void select_highest(double *values, size_t count, size_t k)
+{
+	uint64_t draw = 0x9e3779b97f4a7c15;
+	for (size_t low = 0, high = count; high - low > 1;) {
+		draw = draw * 6364136223846793005 + 1442695040888963407;
+		double pivot = values[low + (size_t)(draw >> 32) % (high - low)];
+		size_t above = low, at = low, below = high; /* [low, above) > pivot, [below, high) < pivot */
+		while (at < below) {
+			double value = values[at];
+			if (value > pivot) {
+				values[at++] = values[above];
+				values[above++] = value;
+			} else if (value < pivot) {
+				values[at] = values[--below];
+				values[below] = value;
+			} else {
+				at++;
+			}
+		}
+		if (k < above)
+			high = above;
+		else if (k > below)
+			low = below;
+		else
+			return;
+	}
+}
+
 const double *normalizer_highest(double *values, size_t count, size_t k, struct rule *rule)
 {
-	size_t left = count;
-	heapify(values, count);
-	rule->least = INFINITY; /* as of no score */
-	while (left > count - k)
-		take(values, &left, rule);
-	return values + left;
+	select_highest(values, count, k);
+	rule->least = INFINITY;
+	rule->ties = 0;
+	for (size_t i = 0; i < k; i++) {
+		if (values[i] < rule->least) {
+			rule->least = values[i];
+			rule->ties = 0;
+		}
+		rule->ties += values[i] == rule->least;
+	}
+	for (size_t i = k; i < count; i++)
+		rule->next = values[i] > rule->next ? values[i] : rule->next;
+	return values;
 }
 
 /* Scores relative to the top are multiplied by this before tau is taken off. */
@@ -205,6 +242,8 @@ static void find_tau(enum normalizer kind, double *values, size_t count, size_t 
 	}
 	if (s.count < most)
 		leave_out_low(kind, rule);
+	else if (count > 0)
+		rule->next = values[0];
 }
 
 struct rule normalizer_rule(const struct normalization *n, double sink, double top, double *values,

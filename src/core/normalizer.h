@@ -55,8 +55,9 @@ void normalize_row(const struct normalization *n, double sink, double *scores, s
 /* The same for the `cols` queries of a tile of kernels/kernels.h: scores (keys, TILE)
  * become weights, within 2e-6 + 1e-5 |w| of those of the row.  Columns from `cols` on are
  * neither read nor written.  highest[q], of `cols`, becomes the highest score of query q,
- * -inf where it has no visible key.  False, with the scores as they were, when one is NaN
- * or +inf: the reference has to do it.  `scratch` is normalize_scratch(keys) bytes, aligned
+ * -inf where it has no visible key.  False when one is NaN or +inf, or when which
+ * scores top_k keeps hangs on less than float32 tells: the reference has to do it, and the
+ * scores may be lost.  `scratch` is normalize_scratch(keys) bytes, aligned
  * for doubles. */
 bool normalize_tile(const struct normalization *n, double sink, float *scores, size_t keys, size_t cols,
 		    float *highest, void *scratch);

@@ -3,6 +3,7 @@
 #define ATTN_CORE_NORMALIZER_INTERNAL_H
 
 #include <float.h>
+#include <math.h>
 #include <stdint.h>
 
 #include "core/normalizer.h"
@@ -14,12 +15,13 @@ struct rule {
 	double norm; /* softmax, linear: the sum; sparsemax, entmax15: tau */
 	double least;
 	size_t ties;
+	double next; /* the highest visible score that top_k leaves out; -inf: none */
 };
 
 /* Nothing visible is left out. */
 static inline struct rule rule_start(double top)
 {
-	return (struct rule){.top = top, .least = -DBL_MAX, .ties = SIZE_MAX};
+	return (struct rule){.top = top, .least = -DBL_MAX, .ties = SIZE_MAX, .next = -INFINITY};
 }
 
 static inline bool keeps(struct rule *rule, double score)
@@ -32,7 +34,8 @@ static inline bool keeps(struct rule *rule, double score)
 	return true;
 }
 
-/* The k <= count highest of the values, which are reordered. */
+/* The k <= count highest of the values, which are reordered.  The rule's `next` becomes the
+ * highest of the others, unless it was higher. */
 const double *normalizer_highest(double *values, size_t count, size_t k, struct rule *rule);
 
 /* The rule of a row whose highest score is `top`, from its `values` (count): all visible

@@ -8,6 +8,10 @@
 #include "util/checked.h"
 #include "util/minmax.h"
 
+/* Scores of float32 that lie this near to each other, relative to them or to 1, may be in
+ * another order in float64. */
+#define NEAR 3e-7
+
 /* Columns of a strip: a cache line of scores. */
 enum {
 	STRIP = 16,
@@ -21,6 +25,7 @@ struct strip {
 	size_t keys;
 	float *values[STRIP]; /* of each column, those that may have weight */
 	size_t counts[STRIP];
+	double next[STRIP]; /* the highest value that has left the list */
 	struct rule rules[STRIP];
 };
 
@@ -62,8 +67,13 @@ static float float_below(double number)
 	return (double)nearest > number ? nextafterf(nearest, -INFINITY) : nearest;
 }
 
+static double near_below(double score)
+{
+	return score - NEAR * fmax(1, fabs(score));
+}
+
 /* The column's list of values is full: only its k highest can be among those of the whole
- * column, and nothing below them any more. */
+ * column, and nothing well below them any more. */
 static void shorten(struct strip *s, size_t q, size_t k, float *limit, double *values)
 {
 	struct rule rule = rule_start(0);
@@ -74,7 +84,8 @@ static void shorten(struct strip *s, size_t q, size_t k, float *limit, double *v
 	for (size_t i = 0; i < k; i++)
 		s->values[q][i] = (float)kept[i];
 	s->counts[q] = k;
-	*limit = (float)rule.least;
+	s->next[q] = fmax(s->next[q], rule.next);
+	*limit = float_below(near_below(rule.least));
 }
 
 /* The scores that may have weight, column by column; raises limits.  `scratch` is keys
@@ -114,10 +125,12 @@ INLINE void write_weights(struct strip *s, enum normalizer kind, const float *li
 	}
 }
 
-INLINE void strip_weights(struct strip *s, const struct normalization *n, double sink, const float *tops,
+/* False: what top_k keeps of some column hangs on less than float32 tells. */
+INLINE bool strip_weights(struct strip *s, const struct normalization *n, double sink, const float *tops,
 			  double *values, const size_t cols)
 {
 	float limits[STRIP];
+	bool sure = true;
 	for (size_t q = 0; q < cols; q++)
 		limits[q] = float_below(normalizer_least(n->kind, (double)tops[q]));
 	collect(s, n->top_k, limits, values, cols);
@@ -129,8 +142,12 @@ INLINE void strip_weights(struct strip *s, const struct normalization *n, double
 			values[i] = (double)s->values[q][i];
 		*rule = normalizer_rule(n, sink, (double)tops[q], values, s->counts[q]);
 		limits[q] = fmaxf(limits[q], float_below(rule->least));
+		bool cut = n->top_k > 0 && rule->least > -DBL_MAX && rule->ties < SIZE_MAX;
+		sure &= !(cut && fmax(rule->next, s->next[q]) >= near_below(rule->least));
 	}
-	write_weights(s, n->kind, limits, cols);
+	if (sure)
+		write_weights(s, n->kind, limits, cols);
+	return sure;
 }
 
 bool normalize_tile(const struct normalization *n, double sink, float *scores, size_t keys, size_t cols,
@@ -144,16 +161,16 @@ bool normalize_tile(const struct normalization *n, double sink, float *scores, s
 					  : find_tops(scores + c, keys, highest + c, cols - c);
 	if (!fine)
 		return false;
-	for (size_t c = 0; c < cols; c += STRIP) {
+	for (size_t c = 0; c < cols && fine; c += STRIP) {
 		struct strip s = {.scores = scores + c, .keys = keys};
-		for (size_t q = 0; q < STRIP; q++)
+		for (size_t q = 0; q < STRIP; q++) {
 			s.values[q] = columns + q * keys;
-		if (cols - c >= STRIP)
-			strip_weights(&s, n, sink, highest + c, values, STRIP);
-		else
-			strip_weights(&s, n, sink, highest + c, values, cols - c);
+			s.next[q] = -INFINITY;
+		}
+		fine = cols - c >= STRIP ? strip_weights(&s, n, sink, highest + c, values, STRIP)
+					 : strip_weights(&s, n, sink, highest + c, values, cols - c);
 	}
-	return true;
+	return fine;
 }
 
 /* A column of doubles and a strip of float32. */

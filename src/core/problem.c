@@ -199,6 +199,8 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	info->queries = p->queries;
 	info->keys = key_total(&p->keys);
 	info->signed_weights = p->maps > 1;
+	if (p->normalization.top_k >= info->keys)
+		p->normalization.top_k = 0; /* all of them */
 	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
 	if (status == ATTN_OK)
 		status = labels_bind(info, b, &p->keys, err);
