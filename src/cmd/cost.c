@@ -115,9 +115,7 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 		cost->inputs +=
 		    t->count * (dtype_size(t->dtype) + (t->dtype == DTYPE_F32 ? 0 : sizeof(float)));
 	}
-	if (v->mask)
-		cost->inputs += v->mask_shape[0] * v->mask_shape[1] * v->mask_shape[2] * v->mask_shape[3] *
-				(v->bias ? 1 + sizeof(float) : 1);
+	cost->inputs += visibility_bytes(v);
 	cost->program = PROGRAM_BYTES + (info->queries + info->keys) * LABEL_BYTES;
 	if (!in->stored) {
 		cost->engine = engine_cost(p, want);

@@ -55,7 +55,9 @@ static enum attn_status parse_per_head(const struct problem *p, const struct set
 	if (good && (count == 1 || count == p->heads))
 		return ATTN_OK;
 	snprintf(expected, sizeof expected,
-		 p->heads > 1 ? "a number, or %zu with commas, one for each head" : "a number", p->heads);
+		 p->heads > 1 ? "a number, or %zu with commas, one for each head"
+			      : "a number: there is one head",
+		 p->heads);
 	return setting_fail(s, expected, err);
 }
 
@@ -161,6 +163,10 @@ enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct at
 		norm.kind = VECTOR_NORM_L2;
 	else if (kind && strcmp(kind->value, "none") != 0)
 		return setting_fail(kind, "'none', 'rms' or 'l2'", err);
+	const struct setting *eps = bundle_setting(b, "qk_norm_eps");
+	bool latent = bundle_tensor(b, "q_latent_norm") || bundle_tensor(b, "kv_latent_norm");
+	if (eps && eps->from_command && norm.kind == VECTOR_NORM_NONE && !latent)
+		return setting_fail(eps, "a qk_norm beside it", err);
 	p->q_norm = p->k_norm = norm;
 	status = bind_gain(p, b, "q_norm", p->heads * p->maps, p->head_size, &p->q_norm, err);
 	return status == ATTN_OK

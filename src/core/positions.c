@@ -37,7 +37,7 @@ static enum attn_status read_positions(struct tensor *t, size_t batch, size_t to
 		char place[300];
 		if (!(value >= 0 && value < beyond && value == floor(value)))
 			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is %g, expected a whole number from 0 and below 2^53",
+					 "'%s': '%s' is %.17g, expected a whole number from 0 and below 2^53",
 					 origin_name(t->origin), tensor_index_text(t, i, place, sizeof place),
 					 value);
 	}

@@ -152,8 +152,9 @@ enum attn_status relative_bind(struct relative *r, const struct bundle *b, const
 			if (!isfinite(r->table[h * r->span + i]))
 				status = attn_fail(
 				    err, ATTN_BAD_INPUT,
-				    "the bias of head %zu at distance %td is %g, expected float32's range", h,
-				    distance, sum);
+				    "the bias by '%s' of head %zu at distance %td is %g, expected float32's "
+				    "range",
+				    alibi ? "alibi_slopes" : "relative_bias", h, distance, sum);
 		}
 	}
 	free(buckets.bias);

@@ -97,10 +97,13 @@ static enum attn_status bind_additive(struct problem *p, const struct bundle *b,
 static enum attn_status bind_temperature(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	enum attn_status status = bind_per_head(p, b, "temperature", &p->score.temperature, err);
+	const struct setting *s = bundle_setting(b, "temperature");
+	const struct tensor *t = bundle_tensor(b, "temperature");
 	for (size_t h = 0; h < p->heads && p->score.temperature && status == ATTN_OK; h++)
 		if (!(p->score.temperature[h] > 0) || !isfinite(score_scale(&p->score, h)))
 			status = attn_fail(err, ATTN_BAD_INPUT,
-					   "'temperature' of head %zu is %g, expected a number above 0", h,
+					   "'%s': 'temperature' of head %zu is %g, expected a number above 0",
+					   origin_name(s ? s->origin : t->origin), h,
 					   (double)p->score.temperature[h]);
 	return status;
 }

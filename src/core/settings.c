@@ -47,8 +47,9 @@ bool parse_bool(const char *text, bool *out)
 enum attn_status setting_fail(const struct setting *s, const char *expected, struct attn_error *err)
 {
 	if (s->from_command)
-		return attn_fail(err, ATTN_USAGE, "'%s' is '%s', expected %s", s->origin, s->value, expected);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s': setting '%s' is '%s', expected %s",
+		return attn_fail(err, ATTN_USAGE, "'%s' is '%.200s', expected %s", s->origin, s->value,
+				 expected);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': setting '%s' is '%.200s', expected %s",
 			 origin_name(s->origin), s->name, s->value, expected);
 }
 

@@ -291,3 +291,17 @@ float visibility_bias(const struct visibility *v, size_t batch, size_t head, siz
 	const float *row = visibility_bias_row(v, batch, head, query, &step);
 	return row && key < v->plain_keys ? row[key * step] : 0;
 }
+
+size_t visibility_bytes(const struct visibility *v)
+{
+	size_t bytes = v->blocks ? blocks_bytes(v->blocks, v->heads) : 0;
+	if (v->mask)
+		bytes += v->mask_shape[0] * v->mask_shape[1] * v->mask_shape[2] * v->mask_shape[3] *
+			 (v->bias ? 1 + sizeof *v->bias : 1);
+	if (v->padding)
+		bytes += v->padding_batch * v->plain_keys;
+	if (v->query_segments)
+		bytes += (v->query_segment_batch * v->queries + v->key_segment_batch * v->plain_keys) *
+			 sizeof *v->query_segments;
+	return bytes;
+}

@@ -81,6 +81,9 @@ void visibility_interval(const struct visibility *v, size_t batch, size_t query,
  * appended keys. */
 bool visibility_is_interval(const struct visibility *v);
 
+/* Bytes of all that the bundle's tensors do not hold themselves. */
+size_t visibility_bytes(const struct visibility *v);
+
 /* At most how many plain keys a query sees, in any head: the length of its interval,
  * less where there are dilation and blocks. */
 size_t visibility_count(const struct visibility *v, size_t batch, size_t query);

@@ -318,3 +318,8 @@ void blocks_release(struct visibility_blocks *blocks)
 		free(blocks->picks);
 	free(blocks);
 }
+
+size_t blocks_bytes(const struct visibility_blocks *blocks, size_t heads)
+{
+	return blocks->picks ? heads * blocks->query_blocks * blocks->random * sizeof *blocks->picks : 0;
+}

@@ -33,6 +33,7 @@ static inline enum reach reach_and(enum reach a, enum reach b)
 /* Read the setting `blocks` into v->blocks (NULL without it) and draw the random ones.
  * Causal and lengths must be bound before. */
 enum attn_status blocks_bind(struct visibility *v, const struct bundle *b, struct attn_error *err);
+size_t blocks_bytes(const struct visibility_blocks *blocks, size_t heads);
 void blocks_release(struct visibility_blocks *blocks);
 
 /* Of the plain keys [first, first + count), of which row[count] says what is seen, hide

@@ -57,8 +57,12 @@ enum attn_status scalars_to_settings(struct bundle *b, struct attn_error *err)
 			bundle_remove_tensor(b, i--);
 	}
 	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++) {
-		if (!is_setting(b->texts[i].name))
+		const struct role *role = role_find(b->texts[i].name);
+		if (!role || role->kind == ROLE_TEXT)
 			continue;
+		if (!role_is_setting(role) && role->kind != ROLE_PER_HEAD)
+			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is text, expected numbers, %s",
+					 origin_name(b->texts[i].origin), role->name, role->shape);
 		status = add_text(b, &b->texts[i], err);
 		if (status == ATTN_OK)
 			bundle_remove_text(b, i--);

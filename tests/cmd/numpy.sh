@@ -70,6 +70,8 @@ numpy.save('fortran.npy', numpy.asfortranarray(q))
 numpy.save('big.npy', q.astype('>f4'))
 numpy.savez('stored.npz', q=q, k=q, v=q)
 numpy.savez_compressed('deflated.npz', q=q, k=q, v=q)
+numpy.savez('text.npz', q=q, k=q, v=q, temperature=numpy.array('0.5,1'), window=numpy.array([1, 0]))
+numpy.savez('words.npz', q=q, k=q, v=q, segments=numpy.array(['a', 'b', 'a']))
 END
 status 0 "$python" write.py
 attn run q=c.npy k=c.npy v=c.npy --weights expected.npy 2> /dev/null
@@ -81,4 +83,9 @@ for form in stored deflated; do
 	status 0 attn run $form.npz --weights found.npy
 	same "$form.npz" expected.npy found.npy
 done
+status 0 attn run stored.npz --temperature 0.5,1 --window 1,0 --weights expected.npy
+status 0 attn run text.npz --weights found.npy
+same 'text that is a setting' expected.npy found.npy
+status 3 attn run words.npz --weights found.npy
+says "'words.npz': 'segments' is text, expected numbers, (N) or (B, N)"
 finish

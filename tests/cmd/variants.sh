@@ -36,6 +36,10 @@ is 'alibi' "$(row --alibi)" '0.230905 0.245797 0.523299'
 is 'prefix' "$(attn run "$hand" --prefix 1 --weights - --format tsv 2> err | awk -F'\t' '$1 == 0 { printf "%.3g ", $NF }')" \
 	'1 0 0 0.333 0.667 0 0.25 0.25 0.5 '
 
+# Equal products summed in another order are equal, whatever kernels sum them: the first stays.
+printf '{"q": [[[-1,-1,-1,1,-1,1,-1,1]]], "k": [[[-1,-1,-1,-1,-1,1,-1,-1], [1,-1,-1,1,-1,1,1,1]]]}' > tie.json
+is 'top 1 of a tie' "$(attn run tie.json --qk-norm rms --top-k 1 --weights - --format tsv 2> err | awk -F'\t' 'NR > 1 { printf "%s ", $NF }')" '1 0 '
+
 # A file says it as well as an option does.
 printf '{"q": [[[1, 2]]], "k": [[[1, 0], [0, 1], [1, 1]]], "v": [[[1], [2], [3]]], "window": [1, 0], "causal": true}' > window.json
 printf '{"q": [[[1, 2]]], "k": [[[1, 0], [0, 1], [1, 1]]], "v": [[[1], [2], [3]]]}' > plain.json
@@ -66,6 +70,7 @@ refuses 2 "'--normalizer' is 'softmin', expected" "$hand" --normalizer softmin
 refuses 2 "'softmax'" "$hand" --normalizer sparsemax --sinks 0
 refuses 2 "'--top-k' is '0'" "$hand" --top-k 0
 refuses 2 "'--qk-norm' is 'l1', expected 'none', 'rms' or 'l2'" "$hand" --qk-norm l1
+refuses 2 "'--qk-norm-eps' is '5', expected a qk_norm" "$hand" --qk-norm-eps 5
 refuses 2 "'--rope-style' is 'full'" "$hand" --rope 10000 --rope-style full
 refuses 2 "rope" "$hand" --rope-dim 2
 refuses 3 "normalizer is 'linear', which has no scores, but 'alibi' is given" "$hand" --normalizer linear --alibi
