@@ -38,7 +38,8 @@ _attn_token()
 				--layout | --axes | --threads | --score | --temperature | --normalizer | --sinks | \
 				--top-k | --lambda | --qk-norm | --qk-norm-eps | --window | --dilation | --blocks | \
 				--prefix | --rope | --rope-style | --rope-dim | --rope-scaling | \
-				--position-offset | --alibi-slopes | --relative-max-distance | =) ;;
+				--position-offset | --alibi-slopes | --relative-max-distance | --key | \
+				--exclude-token | =) ;;
 			*) operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -60,6 +61,8 @@ _attn()
 		--rope-scaling --position-offset --sinusoidal --alibi --alibi-slopes
 		--relative-max-distance --relative-bidirectional"
 	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max"
+	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
+	local matrix="--query --top-keys $view"
 	local forms="--text --tsv --json --jsonl"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -134,7 +137,7 @@ _attn()
 		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds | \
 		--temperature | --sinks | --top-k | --lambda | --qk-norm-eps | --window | --dilation | --blocks | \
 		--prefix | --rope | --rope-dim | --rope-scaling | --position-offset | --alibi-slopes | \
-		--relative-max-distance)
+		--relative-max-distance | --query | --key | --top-keys | --exclude-token)
 		return
 		;;
 	esac
@@ -145,15 +148,17 @@ _attn()
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
-			--format --top --shard --dry-run --threads --help $forms $picture $settings"
+			--format --top --shard --dry-run --threads --help $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
 			--help $forms $picture"
 		;;
-	heatmap) options="--output --head --layer --batch --threads --help $picture $settings" ;;
+	heatmap) options="--output --head --layer --batch --threads --help $matrix $picture $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
-	"inspect token") options="--to --steps --top --head --layer --batch --threads --help $forms $settings" ;;
+	"inspect token")
+		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"
+		;;
 	"inspect file") options="--help $forms" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then

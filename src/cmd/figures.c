@@ -172,6 +172,7 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .title = title,
 	    .key_title = in->info->cross ? "key (source)" : "key",
 	    .query_title = "query",
+	    .note = in->note,
 	    .options = f->options->heatmap,
 	};
 	struct image image = {0};

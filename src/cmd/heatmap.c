@@ -5,6 +5,7 @@
 
 #include "cmd/figures.h"
 #include "cmd/progress.h"
+#include "cmd/view_options.h"
 
 static const char usage[] =
     "usage: attn heatmap [options] INPUT...\n"
@@ -18,6 +19,7 @@ static const char usage[] =
     "      --layer NUMBER    layer of a stored result [the first]\n"
     "      --batch NUMBER    batch item [0]\n"
     "\n"
+    "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
     "Picture:\n"
     "      --colormap NAME   ink, greys, viridis, magma, inferno, plasma or cividis [ink]\n"
     "      --cell PIXELS     side of a cell [as fits]\n"
@@ -39,6 +41,8 @@ static const struct option table[] = {
     {"head", required_argument, NULL, OPTION_HEAD},
     {"layer", required_argument, NULL, OPTION_LAYER},
     {"batch", required_argument, NULL, OPTION_BATCH},
+    MATRIX_OPTIONS,
+    VIEW_OPTIONS,
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
     THREADS_OPTION,
@@ -49,6 +53,7 @@ static const struct option table[] = {
 struct job {
 	const char *path;
 	struct selection_options selection;
+	struct view_request view;
 	struct figure_options figure;
 	struct inputs in;
 	struct grid_sink grids;
@@ -86,14 +91,17 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 		status = choose_one("--layer", "layers", &job->selected.layers, info->layers, self, err);
 	if (status == ATTN_OK)
 		status = choose_one("--batch", "batch items", &job->selected.batch, info->batch, self, err);
+	struct rows_selection rows = selection_rows(&job->selected);
+	if (status == ATTN_OK)
+		status = view_top_keys(&job->view, &job->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
+	info = job->in.info;
 	for (size_t h = 0; h < info->heads; h++)
 		panels += !job->selected.heads || job->selected.heads[h];
 	status = figure_sink(&job->grids, &job->figure, info, &job->selected, panels, err);
 	if (status != ATTN_OK)
 		return status;
-	struct rows_selection rows = selection_rows(&job->selected);
 	struct row_sink *sinks[] = {&job->grids.sink};
 	status = figures_init(&job->figures, self, &job->in, &job->figure, err);
 	if (status == ATTN_OK)
@@ -114,6 +122,8 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
 			selection_option(&job->selection, id, o->value);
+		else if (is_view_option(id))
+			status = view_option(&job->view, id, o, err);
 		else if (id == OPTION_SETTING)
 			status = inputs_setting(&job->in, o, err);
 		else
@@ -149,11 +159,14 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = inputs_open(&job.in, self, argc - optind, argv + optind,
 					     (struct engine_want){.weights = true}, err);
 		if (status == ATTN_OK)
+			status = view_apply(&job.view, &job.in, self, err);
+		if (status == ATTN_OK)
 			status = draw(&job, self, err);
 	}
 	figures_release(&job.figures);
 	grid_sink_release(&job.grids);
 	selection_release(&job.selected);
+	view_request_release(&job.view);
 	inputs_release(&job.in);
 	return status;
 }

@@ -104,6 +104,7 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 
 static enum attn_status show_labels(struct inputs *in, struct attn_error *err)
 {
+	in->whole = in->source;
 	in->info = in->source->info;
 	if (!tokens_shown(&in->info->query_labels, &in->shown_queries) ||
 	    !tokens_shown(&in->info->key_labels, &in->shown_keys))
@@ -170,6 +171,7 @@ enum attn_status inputs_open_parts(struct inputs *in, const struct command *self
 
 void inputs_release(struct inputs *in)
 {
+	free(in->note);
 	string_list_release(&in->shown_queries);
 	string_list_release(&in->shown_keys);
 	if (in->source && in->source->free)

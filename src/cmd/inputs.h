@@ -19,6 +19,8 @@ struct inputs {
 	struct row_source checked; /* the source where `dry` */
 	struct engine *engine;     /* unless stored; freed through `source` */
 	struct row_source *source; /* the rows */
+	struct row_source *whole;  /* the same, unless `source` is a view of it (cmd/view_options.h) */
+	char *note;                /* what the view does, for pictures; owned; or NULL */
 	struct bundle *parts;      /* the parts of a run instead, owned: then the bundle has settings only */
 	size_t part_count;
 	const struct rows_info *info;

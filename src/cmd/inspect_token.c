@@ -7,6 +7,7 @@
 #include "cmd/progress.h"
 #include "cmd/ranking_output.h"
 #include "cmd/steps.h"
+#include "cmd/view_options.h"
 #include "core/settings.h"
 #include "core/token.h"
 #include "util/checked.h"
@@ -25,6 +26,13 @@ static const char usage[] =
     "      --head LIST       heads by number or name, such as 0,3-5; no mean then [all]\n"
     "      --layer LIST      layers of a stored result [all]\n"
     "      --batch LIST      batch items [all]\n"
+    "\n"
+    "What is shown:\n"
+    "      --key RANGE         only these keys: A:B by index, from A to before B, negative from\n"
+    "                          the end; by tokens, both ends included; or one, such as 'it'\n" WORDS_USAGE
+    "                          keys to take out: the first, a query's own, those called\n"
+    "                          TOKEN (may be repeated)\n"
+    "      --renormalise       with these: the rest of a row adds up to 1\n"
     "\n"
     "Output:\n"
     "      --text            lines such as 'it -> animal 0.171' [on a terminal]\n"
@@ -55,6 +63,7 @@ static const struct option table[] = {
     {"head", required_argument, NULL, OPTION_HEAD},
     {"layer", required_argument, NULL, OPTION_LAYER},
     {"batch", required_argument, NULL, OPTION_BATCH},
+    VIEW_OPTIONS,
     TABLE_OPTIONS,
     SETTING_OPTIONS,
     THREADS_OPTION,
@@ -68,6 +77,7 @@ struct job {
 	size_t top; /* 0: not given */
 	enum table_format format;
 	struct selection_options selection;
+	struct view_request view;
 	struct inputs in;
 	struct selection selected;
 	bool *places; /* (queries or keys): where the token is */
@@ -89,6 +99,8 @@ static enum attn_status parse(struct job *job, struct options *o, struct attn_er
 			status = option_top(o, &job->top, err);
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
 			selection_option(&job->selection, id, o->value);
+		else if (is_view_option(id))
+			status = view_option(&job->view, id, o, err);
 		else if (id == OPTION_SETTING)
 			status = inputs_setting(&job->in, o, err);
 		else if (id < 0)
@@ -140,12 +152,17 @@ static enum attn_status find_places(struct job *job, struct attn_error *err)
 	if (!job->places)
 		return attn_fail_memory(err);
 	if (job->token[0] == '#' && parse_count(job->token + 1, &index)) {
-		if (index >= raw->count)
-			return attn_fail(err, ATTN_NO_MATCH,
-					 "'%s' is beyond the %zu %s, expected '#0' to '#%zu'", job->token,
-					 raw->count, job->to ? "keys" : "queries", raw->count - 1);
-		job->places[index] = true;
-		return ATTN_OK;
+		size_t first = job->to ? key_number(in->info, 0) : query_number(in->info, 0);
+		size_t last = first; /* numbers ascend */
+		for (size_t i = 0; i < raw->count; i++) {
+			last = job->to ? key_number(in->info, i) : query_number(in->info, i);
+			job->places[i] = last == index;
+			found |= last == index;
+		}
+		if (found)
+			return ATTN_OK;
+		return attn_fail(err, ATTN_NO_MATCH, "'%s' is beyond the %zu %s, expected '#%zu' to '#%zu'",
+				 job->token, raw->count, job->to ? "keys" : "queries", first, last);
 	}
 	for (size_t i = 0; i < raw->count; i++) {
 		job->places[i] = token_matches(job->token, raw->items[i], shown->items[i]);
@@ -216,6 +233,15 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 		    err, ATTN_USAGE,
 		    "'--steps' shows what a query does, '--to' what is done to a key: give one of "
 		    "them");
+	if (job->steps && *job->view.option)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--steps' shows the whole row as it is computed: leave out '%s'",
+				 job->view.option);
+	if (view_exclusion(&job->view) && !job->view.renormalise)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is about a scale of colours, expected --renormalise beside it: a "
+				 "ranking has none",
+				 view_exclusion(&job->view));
 	job->token = argv[0];
 	job->in.dry = job->steps; /* they take several engines, one after the other */
 	enum attn_status status =
@@ -224,6 +250,8 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",
 				 origin_name(bundle_tensor(&job->in.bundle, "weights")->origin));
+	if (status == ATTN_OK)
+		status = view_apply(&job->view, &job->in, self, err);
 	if (status == ATTN_OK)
 		status = selection_open(&job->selected, &job->selection, job->in.info, err);
 	if (status == ATTN_OK)
@@ -247,6 +275,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	ranking_sink_release(&job.ranking);
 	free(job.places);
 	selection_release(&job.selected);
+	view_request_release(&job.view);
 	inputs_release(&job.in);
 	return status;
 }

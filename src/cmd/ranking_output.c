@@ -62,9 +62,9 @@ static void print_tsv(struct printer *p, const struct row *row)
 	struct buffer *text = &p->text;
 	buffer_printf(text, "%zu\t", info->first_layer + row->layer);
 	add_head(text, p, row->head);
-	buffer_printf(text, "\t%zu\t", row->query);
+	buffer_printf(text, "\t%zu\t", query_number(info, row->query));
 	buffer_add_tsv(text, info->query_labels.items[row->query]);
-	buffer_printf(text, "\t%zu\t%zu\t", row->rank, row->key);
+	buffer_printf(text, "\t%zu\t%zu\t", row->rank, key_number(info, row->key));
 	buffer_add_tsv(text, info->key_labels.items[row->key]);
 	buffer_add_char(text, '\t');
 	buffer_add_float(text, row->weight);
@@ -83,9 +83,11 @@ static void print_json(struct printer *p, const struct row *row)
 	buffer_printf(text, "{\"layer\": %zu, \"head\": %s", info->first_layer + row->layer,
 		      mean ? "\"" : "");
 	add_head(text, p, row->head);
-	buffer_printf(text, "%s, \"query\": %zu, \"query_token\": ", mean ? "\"" : "", row->query);
+	buffer_printf(text, "%s, \"query\": %zu, \"query_token\": ", mean ? "\"" : "",
+		      query_number(info, row->query));
 	buffer_add_json_string(text, info->query_labels.items[row->query]);
-	buffer_printf(text, ", \"rank\": %zu, \"key\": %zu, \"key_token\": ", row->rank, row->key);
+	buffer_printf(text, ", \"rank\": %zu, \"key\": %zu, \"key_token\": ", row->rank,
+		      key_number(info, row->key));
 	buffer_add_json_string(text, info->key_labels.items[row->key]);
 	buffer_add_string(text, ", \"weight\": ");
 	buffer_add_float(text, row->weight);
@@ -110,20 +112,23 @@ static void add_bar(struct buffer *text, float share)
 	}
 }
 
-static void add_token(struct buffer *text, const struct string_list *shown, size_t index, bool numbered)
+static void add_token(struct buffer *text, const struct string_list *shown, size_t index, bool numbered,
+		      size_t number)
 {
 	buffer_add_clean(text, shown->items[index]);
 	if (numbered)
-		buffer_printf(text, " #%zu", index);
+		buffer_printf(text, " #%zu", number);
 }
 
 /* "it -> animal"; a token with its index where another has the same text. */
 static void add_pair(struct buffer *text, const struct printer *p, const struct row *row)
 {
 	const struct inputs *in = p->view->in;
-	add_token(text, &in->shown_queries, row->query, p->repeated_queries[row->query]);
+	add_token(text, &in->shown_queries, row->query, p->repeated_queries[row->query],
+		  query_number(in->info, row->query));
 	buffer_add_string(text, " -> ");
-	add_token(text, &in->shown_keys, row->key, p->repeated_keys[row->key]);
+	add_token(text, &in->shown_keys, row->key, p->repeated_keys[row->key],
+		  key_number(in->info, row->key));
 }
 
 static void print_text(struct printer *p, const struct row *row)

@@ -44,7 +44,7 @@ static void add_rows_spec(struct result_file *file, const char *name, const char
 /* context or output, (N, columns) or with batch items in front. */
 static void add_columns_spec(struct result_file *file, const char *name, size_t columns)
 {
-	const struct rows_info *info = file->in->info;
+	const struct rows_info *info = file->in->whole->info;
 	struct tensor_spec *spec = &file->specs[file->spec_count++];
 	*spec = (struct tensor_spec){.name = name, .value_name = name, .dtype = DTYPE_F32};
 	if (info->has_batch)
@@ -110,6 +110,11 @@ enum attn_status visibility_put(struct tensor_writer *writer, size_t index, cons
 	return status;
 }
 
+static bool is_view(const struct inputs *in)
+{
+	return in->source != in->whole;
+}
+
 static enum attn_status copy_text(struct bundle *labels, const char *name, const struct string_list *list,
 				  size_t first, size_t count, struct attn_error *err)
 {
@@ -123,16 +128,18 @@ static enum attn_status copy_text(struct bundle *labels, const char *name, const
 	return bundle_add_text(labels, name, NULL, &copy, err);
 }
 
-/* Tokens and head names.  In cross-attention the keys always get labels, so that
- * a stored result cannot be taken for self-attention. */
-static enum attn_status add_texts(struct bundle *labels, const struct rows_info *info,
-				  const struct visibility *v, struct attn_error *err)
+/* Tokens and head names.  The keys get labels of their own in cross-attention, always, so
+ * that a stored result cannot be taken for self-attention, and in a view of some. */
+static enum attn_status add_texts(struct bundle *labels, const struct inputs *in, struct attn_error *err)
 {
+	const struct rows_info *info = in->info;
+	bool some = is_view(in) && (info->key_numbers || info->keys != info->queries);
+	size_t keys = is_view(in) ? info->keys : in->source->visibility->plain_keys;
 	enum attn_status status = ATTN_OK;
-	if (info->has_tokens)
+	if (info->has_tokens || some)
 		status = copy_text(labels, "tokens", &info->query_labels, 0, info->queries, err);
-	if (status == ATTN_OK && info->cross)
-		status = copy_text(labels, "source_tokens", &info->key_labels, 0, v->plain_keys, err);
+	if (status == ATTN_OK && (info->cross || some))
+		status = copy_text(labels, "source_tokens", &info->key_labels, 0, keys, err);
 	if (status == ATTN_OK && info->head_names.count)
 		status = copy_text(labels, "head_names", &info->head_names, 0, info->heads, err);
 	return status;
@@ -162,6 +169,17 @@ static enum attn_status add_lambda(struct bundle *labels, const struct problem *
 	return status;
 }
 
+/* Settings that say what the keys of a whole row are, and which are hidden. */
+static bool is_about_keys(const char *name)
+{
+	static const char *const names[] = {"causal", "window",    "dilation",     "blocks",
+					    "prefix", "past_keys", "appended_keys"};
+	bool about = false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		about |= strcmp(name, names[i]) == 0;
+	return about;
+}
+
 /* The input's settings, without those about the form of its tensors, and what a
  * result needs to be read back. */
 static enum attn_status add_settings(struct bundle *labels, const struct inputs *in, struct attn_error *err)
@@ -176,7 +194,7 @@ static enum attn_status add_settings(struct bundle *labels, const struct inputs 
 		bool form = false;
 		for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
 			form |= strcmp(s->name, forms[f]) == 0;
-		if (role && !form)
+		if (role && !form && !(is_view(in) && is_about_keys(s->name)))
 			status = bundle_override(labels, s->name, s->value, NULL, err);
 	}
 	if (status == ATTN_OK)
@@ -185,9 +203,10 @@ static enum attn_status add_settings(struct bundle *labels, const struct inputs 
 		status = add_number(labels, "num_kv_heads", in->problem.kv_heads, err);
 	if (status == ATTN_OK && !in->stored && !in->parts && in->problem.lambda)
 		status = add_lambda(labels, &in->problem, err);
-	if (status == ATTN_OK && !in->stored && !in->parts && keys->past)
+	bool computed = !in->stored && !in->parts && !is_view(in);
+	if (status == ATTN_OK && computed && keys->past)
 		status = add_number(labels, "past_keys", keys->past, err);
-	if (status == ATTN_OK && !in->stored && !in->parts && (keys->bias || keys->zero))
+	if (status == ATTN_OK && computed && (keys->bias || keys->zero))
 		status = bundle_override(labels, "appended_keys",
 					 keys->bias && keys->zero ? "bias,zero"
 					 : keys->bias             ? "bias"
@@ -212,7 +231,7 @@ static int by_name(const void *a, const void *b)
 
 enum attn_status result_labels(struct bundle *labels, const struct inputs *in, struct attn_error *err)
 {
-	enum attn_status status = add_texts(labels, in->info, in->source->visibility, err);
+	enum attn_status status = add_texts(labels, in, err);
 	if (status == ATTN_OK)
 		status = add_settings(labels, in, err);
 	if (status == ATTN_OK) /* whatever order they were given in */

@@ -34,10 +34,16 @@ struct job {
 	struct ranking_sink ranking;
 	struct figures figures;
 	struct head_figures heads;
-	struct row_sink *sinks[MAX_SINKS];
+	struct row_sink *sinks[MAX_SINKS]; /* of in.source */
 	size_t sink_count;
 	float *projected; /* the output, (B, N, any) */
 };
+
+/* Whether weights are shown in part or joined; contexts are never. */
+static bool is_view(const struct job *job)
+{
+	return job->in.source != job->in.whole;
+}
 
 static bool weights_are_small(const struct rows_info *info)
 {
@@ -158,8 +164,8 @@ static enum attn_status open_sinks(struct job *job, struct attn_error *err)
 	if (status == ATTN_OK)
 		status = open_files(job, err);
 	if (status == ATTN_OK && context) {
-		status = context_sink_init(&job->contexts, job->in.info, p->value_size, err);
-		if (status == ATTN_OK)
+		status = context_sink_init(&job->contexts, job->in.whole->info, p->value_size, err);
+		if (status == ATTN_OK && !is_view(job))
 			job->sinks[job->sink_count++] = &job->contexts.sink;
 	}
 	masked_sink_init(&job->masked);
@@ -216,7 +222,7 @@ static enum attn_status finish(struct job *job, struct attn_error *err)
 	if (status == ATTN_OK && job->masked.masked)
 		report_note(job->self, "%zu of %zu rows have every key masked: their weights%s are 0",
 			    job->masked.masked, job->masked.rows,
-			    job->contexts.context ? " and context" : "");
+			    job->contexts.context && !is_view(job) ? " and context" : "");
 	if (status == ATTN_OK && r->everything)
 		status = write_ranking(job, "-", r->rankings_format, 1, err);
 	return status;
@@ -231,6 +237,18 @@ static struct engine_want wanted(const struct job *job)
 	    .context = job->options.everything || job->options.context || job->options.output,
 	    .stage = job->options.stage,
 	};
+}
+
+/* A view has no contexts: they are made of the whole. */
+static enum attn_status stream(struct job *job, struct attn_error *err)
+{
+	struct row_sink *contexts[] = {&job->contexts.sink};
+	enum attn_status status = ATTN_OK;
+	if (is_view(job) && job->contexts.context)
+		status = progress_stream(job->self, job->in.whole, NULL, contexts, 1, err);
+	return status == ATTN_OK
+		   ? progress_stream(job->self, job->in.source, NULL, job->sinks, job->sink_count, err)
+		   : status;
 }
 
 static enum attn_status compute(struct job *job, int argc, char **argv, struct attn_error *err)
@@ -250,9 +268,13 @@ static enum attn_status compute(struct job *job, int argc, char **argv, struct a
 	if (status == ATTN_OK && job->options.shard)
 		return shard_write(job->self, &job->in, &job->options, want, err);
 	if (status == ATTN_OK)
+		status = view_apply(&job->options.view, &job->in, job->self, err);
+	if (status == ATTN_OK)
+		status = view_top_keys(&job->options.view, &job->in, job->self, NULL, err);
+	if (status == ATTN_OK)
 		status = open_sinks(job, err);
 	if (status == ATTN_OK)
-		status = progress_stream(job->self, job->in.source, NULL, job->sinks, job->sink_count, err);
+		status = stream(job, err);
 	return status == ATTN_OK ? finish(job, err) : status;
 }
 
@@ -261,6 +283,7 @@ static void release(struct job *job)
 	for (size_t i = 0; i < job->file_count; i++)
 		result_abort(&job->files[i]);
 	free(job->projected);
+	view_request_release(&job->options.view);
 	cost_release(&job->cost);
 	buffer_release(&job->result_path);
 	buffer_release(&job->rankings_path);

@@ -42,7 +42,8 @@ const char run_usage[] =
     "      --shard I/N         only part I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
-    "\n" OUTPUTS_USAGE(SCORES_USAGE);
+    "\n" OUTPUTS_USAGE(SCORES_USAGE) "\n"
+				     "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
 			     "  -h, --help              show this help\n"
@@ -96,6 +97,8 @@ static const struct option run_table[] = {
     {"scores-stage", required_argument, NULL, OPTION_STAGE},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    MATRIX_OPTIONS,
+    VIEW_OPTIONS,
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
@@ -154,6 +157,8 @@ static void note_option(char *text, size_t size, const struct options *o)
 static enum attn_status parse_one(struct run_options *r, struct inputs *in, int id, const struct options *o,
 				  struct attn_error *err)
 {
+	if (is_view_option(id))
+		return view_option(&r->view, id, o, err);
 	const char **const paths[] = {&r->context, &r->output,   &r->weights,
 				      &r->scores,  &r->rankings, &r->heatmaps};
 	if (id >= OPTION_CONTEXT && id <= OPTION_HEATMAPS)
@@ -202,6 +207,11 @@ static bool is_standard(const char *path)
 /* An option whose output is not made would be ignored. */
 static enum attn_status check_needed(const struct run_options *r, struct attn_error *err)
 {
+	if (view_exclusion(&r->view) && !r->view.renormalise && !r->everything && !r->heatmaps)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is about a scale of colours, expected --heatmaps DIR or --renormalise "
+				 "beside it",
+				 view_exclusion(&r->view));
 	if (r->everything)
 		return ATTN_OK;
 	if (*r->top_option && !r->rankings)
@@ -274,6 +284,26 @@ static enum attn_status settle_rankings(struct run_options *r, struct attn_error
 	}
 }
 
+/* What a view is not made of. */
+static enum attn_status check_view(const struct run_options *r, struct attn_error *err)
+{
+	const char *option = r->view.option;
+	if (!*option)
+		return ATTN_OK;
+	if (r->scores || r->shard || r->dry_run)
+		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' do not go together: %s", option,
+				 r->scores  ? "scores"
+				 : r->shard ? "shard"
+					    : "dry-run",
+				 r->scores  ? "it is for weights"
+				 : r->shard ? "parts are of the whole"
+					    : "ask for the cost of the whole run");
+	if (!r->everything && !r->weights && !r->rankings && !r->heatmaps)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is for weights, rankings and heatmaps, expected one of them", option);
+	return ATTN_OK;
+}
+
 /* Options that do not go together. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
@@ -301,6 +331,9 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' do not go together: parts hold no scores");
+	status = check_view(r, err);
+	if (status != ATTN_OK)
+		return status;
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");

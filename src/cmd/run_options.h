@@ -4,6 +4,7 @@
 
 #include "cmd/figures.h"
 #include "cmd/ranking_output.h"
+#include "cmd/view_options.h"
 #include "core/engine.h"
 #include "io/formats.h"
 
@@ -20,6 +21,7 @@ struct run_options {
 	enum table_format table_format;    /* of a ranking on standard output */
 	enum table_format rankings_format; /* of the file `rankings` */
 	struct figure_options figure;
+	struct view_request view; /* of weights, rankings and heatmaps */
 
 	/* Private: the last option of a kind, "--json", or "". */
 	char top_option[32], table_option[32], picture_option[32];

@@ -13,6 +13,8 @@ void rows_info_release(struct rows_info *info)
 	string_list_release(&info->query_labels);
 	string_list_release(&info->key_labels);
 	string_list_release(&info->head_names);
+	free(info->query_numbers);
+	free(info->key_numbers);
 	*info = (struct rows_info){0};
 }
 

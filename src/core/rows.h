@@ -26,6 +26,10 @@ struct rows_info {
 	/* Raw labels as the files have them: `queries` and `keys` strings.  A
 	 * number stands where a label is missing. */
 	struct string_list query_labels, key_labels;
+
+	/* Where some are left out: the index that each had before, (queries) and (keys),
+	 * owned; or NULL. */
+	size_t *query_numbers, *key_numbers;
 	struct string_list head_names; /* `heads` strings, or empty */
 	bool has_tokens;               /* some labels are tokens, not numbers */
 	bool cross;                    /* keys come from another sequence than queries */
@@ -34,11 +38,27 @@ struct rows_info {
 
 void rows_info_release(struct rows_info *info);
 
+/* The index by which query or key i is known to users. */
+static inline size_t query_number(const struct rows_info *info, size_t i)
+{
+	return info->query_numbers ? info->query_numbers[i] : i;
+}
+
+static inline size_t key_number(const struct rows_info *info, size_t i)
+{
+	return info->key_numbers ? info->key_numbers[i] : i;
+}
+
+enum {
+	VISIBLE_UNSCALED = 2 /* of row_block.visible */
+};
+
 /* `count` query rows, from `query` on, of one (batch, layer, head). */
 struct row_block {
 	size_t batch, layer, head, query, count, keys;
 	const float *weights;         /* (count, keys): in [0, 1] unless signed; masked is exactly 0 */
-	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not */
+	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not; VISIBLE_UNSCALED =
+				       * not, but it does not count for the scale of colours */
 	const float *scores;          /* (count, keys), or NULL unless the source was asked for them */
 	const float *context;         /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;                /* rows in which every key is masked */

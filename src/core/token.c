@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/buffer.h"
 #include "util/utf8.h"
 
 static const char WORD_START[] = "\xe2\x96\x81";   /* U+2581 */
@@ -31,8 +30,7 @@ static int byte_of(uint32_t code)
 	return code < sizeof bytes / sizeof *bytes ? bytes[code] : -1;
 }
 
-/* Whether all of the list is in the byte-level alphabet, with a marked space. */
-static bool byte_level(const struct string_list *list)
+bool tokens_byte_level(const struct string_list *list)
 {
 	bool marked = false;
 	for (size_t i = 0; i < list->count; i++) {
@@ -50,8 +48,7 @@ static bool byte_level(const struct string_list *list)
 	return marked;
 }
 
-/* Append the bytes that a byte-level token stands for. */
-static void decode_bytes(struct buffer *out, const char *text)
+void token_add_bytes(struct buffer *out, const char *text)
 {
 	size_t length = strlen(text);
 	for (size_t at = 0; at < length;) {
@@ -68,8 +65,7 @@ static void decode_bytes(struct buffer *out, const char *text)
 	}
 }
 
-/* Append text[length] with marks for control characters and broken bytes. */
-static void add_visible(struct buffer *out, const char *text, size_t length, bool only_space)
+void token_add_visible(struct buffer *out, const char *text, size_t length, bool only_space)
 {
 	for (size_t at = 0; at < length;) {
 		uint32_t code;
@@ -112,19 +108,19 @@ static void add_shown(struct buffer *out, const char *text)
 			text++;
 			length--;
 		}
-	add_visible(out, text, length, only_space);
+	token_add_visible(out, text, length, only_space);
 }
 
 bool tokens_shown(const struct string_list *raw, struct string_list *shown)
 {
-	bool bytes = byte_level(raw);
+	bool bytes = tokens_byte_level(raw);
 	struct buffer decoded = BUFFER_INIT, text = BUFFER_INIT;
 	bool ok = true;
 	for (size_t i = 0; i < raw->count && ok; i++) {
 		buffer_clear(&decoded);
 		buffer_clear(&text);
 		if (bytes)
-			decode_bytes(&decoded, raw->items[i]);
+			token_add_bytes(&decoded, raw->items[i]);
 		else
 			buffer_add_string(&decoded, raw->items[i]);
 		buffer_add(&decoded, "", 0);

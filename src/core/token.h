@@ -10,14 +10,23 @@
 #define ATTN_CORE_TOKEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/strings.h"
+#include "util/buffer.h"
 
 /* Append the shown form of every token of `raw` to *shown.  Bytes that are no
  * whole character (one split over tokens) show as "\xe4"; a token of nothing but
  * white space shows as U+2423 for a space, U+21B5 for a line end and U+21E5 for
  * a tab.  False: out of memory. */
 bool tokens_shown(const struct string_list *raw, struct string_list *shown);
+
+/* Parts of that.  Whether a list is in the byte-level alphabet; the bytes that a token
+ * of such a list stands for; text[length], without markers, with what cannot be seen
+ * written out. */
+bool tokens_byte_level(const struct string_list *list);
+void token_add_bytes(struct buffer *out, const char *text);
+void token_add_visible(struct buffer *out, const char *text, size_t length, bool only_space);
 
 /* Whether `text`, as a user types it, names a token: equal to it as it is in the
  * file, or as it is shown. */

@@ -155,17 +155,21 @@ static bool all_numbers(const struct string_list *list)
 	return true;
 }
 
-/* The largest value drawn, and whether a cell is masked. */
+/* The largest value drawn, the top of the scale, and whether a cell is masked. */
 static void survey(struct drawing *d)
 {
+	double top = 0; /* without what does not count for the scale */
 	for (size_t i = 0; i < d->figure->panel_count; i++) {
 		const struct grid *g = d->figure->panels[i].grid;
 		d->any_masked |= g->any_masked;
+		top = (double)g->top > top ? (double)g->top : top;
 		for (size_t k = 0; k < g->rows * g->cols; k++)
 			if ((double)g->values[k] > d->highest)
 				d->highest = (double)g->values[k];
 	}
 	d->top = d->figure->options.scale_max;
+	if (d->top == 0)
+		d->top = top;
 	if (d->top == 0)
 		d->top = d->highest > 0 ? d->highest : 1.0;
 }

@@ -26,20 +26,22 @@ static void reduce_rows(struct grid *g, const struct row_block *block, size_t fr
 		float *value = &g->values[row * g->cols + col];
 		float highest = *value;
 		double sum = 0;
-		bool visible = false;
+		bool visible = false, counted = false;
 		for (size_t r = from; r < to; r++) {
 			const float *weights = block->weights + r * block->keys;
 			const unsigned char *seen = block->visible + r * block->keys;
 			for (size_t k = first; k < last; k++) {
 				float w = weights[k];
 				visible |= seen[k] != 0;
+				counted |= seen[k] != 0 && seen[k] != VISIBLE_UNSCALED;
 				highest = w > highest ? w : highest;
-				g->maximum = w > g->maximum ? w : g->maximum;
+				g->maximum = w > g->maximum && seen[k] != VISIBLE_UNSCALED ? w : g->maximum;
 				sum += (double)w;
 			}
 		}
 		if (visible)
 			g->masked[row * g->cols + col] = 0;
+		g->counted[col] |= counted;
 		if (g->reduction == GRID_MAXIMUM)
 			*value = highest;
 		else
@@ -55,13 +57,22 @@ static void keep_row(struct grid *g, const float *weights, const unsigned char *
 	for (size_t k = 0; k < g->cols; k++) {
 		values[k] = weights[k];
 		masked[k] = seen[k] == 0;
-		g->maximum = weights[k] > g->maximum ? weights[k] : g->maximum;
+		if (weights[k] > g->maximum && seen[k] != VISIBLE_UNSCALED)
+			g->maximum = weights[k];
 	}
 }
 
-/* Note the masked cells of a row that is complete. */
+/* Note the masked cells of a row that is complete, and its largest one. */
 static void finish_row(struct grid *g, size_t row)
 {
+	if (g->reduction == GRID_MAXIMUM || (g->row_factor == 1 && g->col_factor == 1)) {
+		g->top = g->maximum;
+	} else {
+		const float *values = g->values + row * g->cols;
+		for (size_t k = 0; k < g->cols; k++)
+			g->top = g->counted[k] && values[k] > g->top ? values[k] : g->top;
+		memset(g->counted, 0, g->cols);
+	}
 	if (!g->any_masked)
 		g->any_masked = memchr(g->masked + row * g->cols, 1, g->cols) != NULL;
 }
@@ -122,7 +133,8 @@ static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
 		return attn_fail_memory(err);
 	g->values = array_alloc(cells, sizeof *g->values);
 	g->masked = array_alloc(cells, 1);
-	if (!g->values || !g->masked)
+	g->counted = array_alloc(g->cols, 1);
+	if (!g->values || !g->masked || !g->counted)
 		return attn_fail_memory(err);
 	memset(g->masked, 1, cells);
 	return ATTN_OK;
@@ -196,6 +208,7 @@ void grid_sink_release(struct grid_sink *sink)
 	for (size_t i = 0; i < sink->grid_count; i++) {
 		free(sink->grids[i].values);
 		free(sink->grids[i].masked);
+		free(sink->grids[i].counted);
 	}
 	free(sink->grids);
 	free(sink->slots);

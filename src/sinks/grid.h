@@ -33,7 +33,11 @@ struct grid {
 	float *values;         /* (rows, cols) */
 	unsigned char *masked; /* (rows, cols): 1 when every weight of the block is masked; value 0 */
 	bool any_masked;       /* some cell is masked */
-	float maximum;         /* the largest weight, before reduction */
+
+	/* Without what does not count for the scale (VISIBLE_UNSCALED): the largest weight, before
+	 * reduction, and the largest cell that has one that counts. */
+	float maximum, top;
+	unsigned char *counted; /* private, (cols): of the row at hand, whether a cell has such a weight */
 };
 
 struct grid_sink {

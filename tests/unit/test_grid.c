@@ -170,13 +170,35 @@ static void test_nothing(void **state)
 	grid_sink_release(&sink);
 }
 
+/* Weights that do not count leave a smaller one as the top: 0.2 of the cells below, and of
+ * means 0.15. */
+static void test_unscaled(void **state)
+{
+	(void)state;
+	float weights[] = {0.9f, 0.1f, 0.2f, 0, 0.7f, 0, 0.1f, 0.1f};
+	unsigned char visible[] = {VISIBLE_UNSCALED, 1, 1, 1, VISIBLE_UNSCALED, VISIBLE_UNSCALED, 1, 0};
+	struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 2, .keys = 4};
+	const struct matrix m = {2, 4, weights, visible};
+	const struct grid_options options[] = {
+	    {4, 4, GRID_MAXIMUM}, {1, 4, GRID_MAXIMUM}, {4, 4, GRID_MEAN}, {1, 4, GRID_MEAN}};
+	const double tops[] = {0.2, 0.2, 0.2, 0.15};
+	for (size_t i = 0; i < 4; i++) {
+		struct grid_sink sink;
+		assert_int_equal(grid_sink_init(&sink, &info, NULL, &options[i], NULL), ATTN_OK);
+		feed(&sink, &m, 0, 1);
+		assert_true(sink.grids[0].maximum == 0.2f);
+		if (fabs((double)sink.grids[0].top - tops[i]) > 1e-6)
+			fail_msg("top %zu is %g, expected %g", i, (double)sink.grids[0].top, tops[i]);
+		grid_sink_release(&sink);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_factor),
-	    cmocka_unit_test(test_reduction),
-	    cmocka_unit_test(test_selection),
-	    cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_factor),    cmocka_unit_test(test_reduction),
+	    cmocka_unit_test(test_selection), cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_unscaled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
