@@ -270,9 +270,19 @@ struct engine_cost engine_cost(const struct problem *p, struct engine_want want)
 	cost.projections += score_cost(p);
 	cost.attention = (double)(p->heads * p->maps) * count_pairs(p) *
 			 (double)(p->score.inner + (want.context ? p->value_size : 0));
+	cost.projected = engine_prepared_bytes(p, want);
+	size_t step, states = tiles ? engine_linear_states(p, want, &step) : 0;
+	if (states > 0) { /* each key once, and each query once and with the keys of a step */
+		double size = (double)p->score.inner * (double)(p->value_size + 1);
+		double heads = (double)(p->batch * p->heads * p->maps);
+		cost.attention = heads * size * ((double)p->queries + (double)p->info.keys) +
+				 heads * (double)p->queries * (double)(p->info.keys > step ? step / 2 : 0) *
+				     (double)(p->score.inner + p->value_size);
+		cost.projected += (size_t)((double)(p->batch * p->kv_heads * p->maps * states) * size *
+					   (double)sizeof(float));
+	}
 	if (want.context)
 		cost.output = rows * (double)p->wo.rows * (double)p->wo.cols;
-	cost.projected = engine_prepared_bytes(p, want);
 	struct workspace_sizes sizes = workspace_sizes(p, want, tiles);
 	cost.workspace = workspace_bytes(&sizes);
 	return cost;

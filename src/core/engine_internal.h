@@ -122,6 +122,9 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
 /* Bytes that takes, beside inputs that are used where they are. */
 size_t engine_prepared_bytes(const struct problem *p, struct engine_want want);
 
+/* How many states linear attention keeps for each key head, and after how many keys each. */
+size_t engine_linear_states(const struct problem *p, struct engine_want want, size_t *step);
+
 /* Linear attention's states, where the queries see the first keys and context is all
  * that is wanted: context then takes time in proportion to the keys. */
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);

@@ -117,19 +117,23 @@ static void release(struct states *s, size_t workers)
 	free(s->parts);
 }
 
+size_t engine_linear_states(const struct problem *p, struct engine_want want, size_t *step)
+{
+	const struct visibility *v = &p->visibility;
+	if (p->normalization.kind != NORMALIZE_LINEAR || want.weights || !want.context || !sees_first_keys(v))
+		return 0;
+	/* Where all queries see all keys, one state says everything. */
+	bool all = !v->causal && !v->right_bound && !v->lengths;
+	*step = all ? v->plain_keys : STATE_STEP;
+	return v->plain_keys / *step;
+}
+
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err)
 {
 	const struct problem *p = engine->problem;
-	const struct visibility *v = &p->visibility;
 	struct states s = {.engine = engine, .inner = p->score.inner, .e = p->value_size};
-	size_t keys = v->plain_keys, workers = threads_count();
-	if (p->normalization.kind != NORMALIZE_LINEAR || engine->want.weights || !engine->want.context ||
-	    !sees_first_keys(v))
-		return ATTN_OK;
-	/* Where all queries see all keys, one state says everything. */
-	bool all = !v->causal && !v->right_bound && !v->lengths;
-	engine->state_step = all ? keys : STATE_STEP;
-	engine->state_count = keys / engine->state_step;
+	size_t workers = threads_count();
+	engine->state_count = engine_linear_states(p, engine->want, &engine->state_step);
 	if (engine->state_count == 0)
 		return ATTN_OK;
 	s.wide = (s.inner + TILE - 1) / TILE * TILE;

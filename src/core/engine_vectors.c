@@ -8,6 +8,7 @@
 
 #include "core/engine_internal.h"
 #include "core/latent.h"
+#include "kernels/reference.h"
 #include "util/checked.h"
 #include "util/memory.h"
 
@@ -233,8 +234,7 @@ static void map_features(const struct engine *engine, float *x, size_t count)
 		engine->kernels->feature_map(x, count);
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		x[i] = x[i] > 0 ? x[i] + 1 : expf(x[i]);
+	reference_feature_map(x, count);
 }
 
 static enum attn_status meet(struct engine *engine, struct attn_error *err)

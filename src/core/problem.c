@@ -123,7 +123,7 @@ static enum attn_status check_linear(struct problem *p, const struct bundle *b, 
 	char note[200];
 	if (p->normalization.kind != NORMALIZE_LINEAR)
 		return ATTN_OK;
-	const char *given = p->visibility.bias ? "a float mask" : NULL;
+	const char *given = p->visibility.bias ? "mask" : NULL;
 	for (size_t i = 0; i < sizeof other / sizeof *other && !given; i++) {
 		const struct setting *s = bundle_setting(b, other[i]);
 		bool neutral = s && (strcmp(s->value, "false") == 0 || strcmp(s->value, "scaled-dot") == 0);
@@ -145,7 +145,8 @@ static enum attn_status check_linear(struct problem *p, const struct bundle *b, 
 		return ATTN_OK;
 	return attn_fail(
 	    err, ATTN_BAD_INPUT,
-	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without", given);
+	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without%s", given,
+	    p->visibility.bias ? ", or a mask of true and false" : "");
 }
 
 static enum attn_status bind_normalization(struct problem *p, const struct bundle *b, struct attn_error *err)

@@ -93,3 +93,9 @@ void reference_weighted_sum(float *context, const float *weights, const float *v
 	for (size_t c = 0; c < e; c++)
 		context[c] = (float)(sums[c] > most ? most : sums[c] < -most ? -most : sums[c]);
 }
+
+void reference_feature_map(float *x, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		x[i] = x[i] > 0 ? x[i] + 1 : (float)exp((double)x[i]);
+}

@@ -40,4 +40,7 @@ void reference_softmax(float *weights, double *scores, size_t keys);
 void reference_weighted_sum(float *context, const float *weights, const float *values, size_t v_stride,
 			    size_t keys, size_t e, double *sums);
 
+/* x becomes elu(x) + 1: x + 1 above 0, e^x elsewhere. */
+void reference_feature_map(float *x, size_t count);
+
 #endif
