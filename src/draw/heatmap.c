@@ -194,6 +194,7 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 	*d = (struct drawing){
 	    .figure = figure,
 	    .text = painter->text,
+	    .theme = figure->options.theme ? figure->options.theme : theme_default(),
 	    .scale = scale_of(&figure->options),
 	};
 	set_cells(d, g->row_factor, g->col_factor);
@@ -334,8 +335,12 @@ enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heat
 		status = image_init(out, (size_t)d.layout.width, (size_t)d.layout.height, err);
 	if (status != ATTN_OK)
 		return status;
-	paint_figure(&d, out);
+	struct canvas_pixels canvas;
+	canvas_pixels_init(&canvas, out, painter->text);
+	paint_figure(&d, &canvas.canvas);
 	status = text_engine_status(painter->text, err);
+	if (status == ATTN_OK && canvas.canvas.error.status != ATTN_OK)
+		status = attn_fail(err, canvas.canvas.error.status, "%s", canvas.canvas.error.message);
 	if (status != ATTN_OK)
 		image_release(out);
 	return status;

@@ -16,6 +16,7 @@
 #include "core/strings.h"
 #include "draw/colormap.h"
 #include "draw/png.h"
+#include "draw/theme.h"
 #include "sinks/grid.h"
 #include "util/error.h"
 
@@ -28,6 +29,7 @@ enum heatmap_numbers {
 /* {0} is the default of every option. */
 struct heatmap_options {
 	const struct colormap *colormap; /* NULL: the default map */
+	const struct theme *theme;       /* NULL: light */
 	size_t cell;          /* pixels a cell, as given (not scaled by dpi), and not reduced; 0: automatic */
 	size_t size;          /* longer side of the picture, exactly, pixels at 96 dpi; 0: automatic */
 	double dpi;           /* scales text, lines, automatic cells and `size`; 0: 96 */

@@ -2,6 +2,7 @@
 #ifndef ATTN_DRAW_HEATMAP_INTERNAL_H
 #define ATTN_DRAW_HEATMAP_INTERNAL_H
 
+#include "draw/canvas.h"
 #include "draw/heatmap.h"
 #include "draw/layout.h"
 #include "draw/text.h"
@@ -19,6 +20,7 @@ enum {
 struct drawing {
 	const struct heatmap_figure *figure;
 	struct text_engine *text;
+	const struct theme *theme;
 	double scale; /* dpi / 96 */
 	size_t rows, cols, row_factor, col_factor;
 	const struct string_list *row_labels, *col_labels;
@@ -65,8 +67,8 @@ int number_font(const struct drawing *d, int cell, int *least_cell);
 
 /* heatmap_paint.c */
 
-/* Paint all into a white image of the layout's size. */
-void paint_figure(const struct drawing *d, struct image *image);
+/* Paint all on an empty canvas of the layout's size. */
+void paint_figure(const struct drawing *d, struct canvas *canvas);
 
 /* Value and mask of a cell of the picture. */
 float panel_value(const struct drawing *d, const struct grid *g, size_t row, size_t col);
