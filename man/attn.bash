@@ -60,7 +60,8 @@ _attn()
 		--qk-norm-eps --window --dilation --blocks --prefix --rope --rope-style --rope-dim
 		--rope-scaling --position-offset --sinusoidal --alibi --alibi-slopes
 		--relative-max-distance --relative-bidirectional"
-	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max"
+	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max --theme --transparent
+		--font --font-size --width"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
 	local forms="--text --tsv --json --jsonl"
@@ -83,6 +84,10 @@ _attn()
 	case $before in
 	--colormap)
 		COMPREPLY=($(compgen -W "ink greys viridis magma inferno plasma cividis" -- "$word"))
+		return
+		;;
+	--theme)
+		COMPREPLY=($(compgen -W "light dark" -- "$word"))
 		return
 		;;
 	--numbers)
@@ -126,14 +131,18 @@ _attn()
 		return
 		;;
 	--format)
-		COMPREPLY=($(compgen -W "safetensors npy npz json tsv" -- "$word"))
+		if [[ $command == heatmap ]]; then
+			COMPREPLY=($(compgen -W "png svg pdf" -- "$word"))
+		else
+			COMPREPLY=($(compgen -W "safetensors npy npz json tsv" -- "$word"))
+		fi
 		return
 		;;
 	-o | --directory | --output | --context | --weights | --scores | --rankings | --heatmaps)
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --num-heads | \
+	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --font | --font-size | --width | --num-heads | \
 		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds | \
 		--temperature | --sinks | --top-k | --lambda | --qk-norm-eps | --window | --dilation | --blocks | \
 		--prefix | --rope | --rope-dim | --rope-scaling | --position-offset | --alibi-slopes | \
@@ -154,7 +163,7 @@ _attn()
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
 			--help $forms $picture"
 		;;
-	heatmap) options="--output --head --layer --batch --threads --help $matrix $picture $settings" ;;
+	heatmap) options="--output --format --head --layer --batch --threads --help $matrix $picture $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"

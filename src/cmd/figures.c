@@ -7,6 +7,7 @@
 
 #include "util/buffer.h"
 #include "util/checked.h"
+#include "util/utf8.h"
 
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,
 			       struct attn_error *err)
@@ -35,6 +36,24 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 	case OPTION_TRANSPOSE:
 		f->heatmap.transpose = true;
 		return ATTN_OK;
+	case OPTION_THEME:
+		f->heatmap.theme = theme_find(o->value);
+		return f->heatmap.theme ? ATTN_OK : option_fail(o, "'light' or 'dark'", err);
+	case OPTION_TRANSPARENT:
+		f->heatmap.transparent = true;
+		return ATTN_OK;
+	case OPTION_FONT:
+		f->heatmap.font = o->value;
+		if (*o->value && utf8_valid(o->value, strlen(o->value)))
+			return ATTN_OK;
+		return option_fail(o, "the name of a font family", err);
+	case OPTION_FONT_SIZE:
+		return option_number(o, 4, 100, &f->heatmap.font_size, err);
+	case OPTION_WIDTH:
+		if (length_parse(o->value, &f->heatmap.width) && length_pixels(f->heatmap.width) >= 32)
+			return ATTN_OK;
+		return option_fail(
+		    o, "a length from a third of an inch up, such as 3.3in, 84mm, 240pt or 320px", err);
 	case OPTION_REDUCE:
 		if (strcmp(o->value, "max") != 0 && strcmp(o->value, "mean") != 0)
 			return option_fail(o, "'max' or 'mean'", err);
@@ -81,12 +100,18 @@ enum attn_status figures_init(struct figures *f, const struct command *self, con
 
 void figures_release(struct figures *f)
 {
-	const char *missing = f->painter ? heatmap_missing_glyphs(f->painter) : NULL;
+	const char *package = NULL, *missing = NULL, *other = NULL;
+	if (f->painter) {
+		missing = heatmap_missing_glyphs(f->painter, &package);
+		other = heatmap_other_font(f->painter);
+	}
 	if (missing)
 		report_note(f->self,
-			    "no installed font has all characters of '%s': install one that does (Debian: "
-			    "fonts-noto-core, fonts-noto-cjk, fonts-noto-color-emoji)",
-			    missing);
+			    "no installed font has all characters of '%s': install one that does%s%s%s",
+			    missing, package ? " (Debian: " : "", package ? package : "", package ? ")" : "");
+	if (other)
+		report_note(f->self, "there is no font family '%s': '%s' is drawn instead",
+			    f->options->heatmap.font, other);
 	heatmap_painter_free(f->painter);
 	for (size_t i = 0; i < f->waiting_count; i++)
 		output_abort(&f->waiting[i]);
@@ -140,17 +165,17 @@ enum attn_status figures_commit(struct figures *f, struct attn_error *err)
 	return status;
 }
 
-static enum attn_status write_image(struct figures *f, const struct image *image, const char *path,
-				    struct attn_error *err)
+static enum attn_status write_figure(struct figures *f, const struct heatmap_figure *figure, const char *path,
+				     struct attn_error *err)
 {
-	double dpi = f->options->heatmap.dpi > 0 ? f->options->heatmap.dpi : 96;
+	bool binary = f->options->heatmap.format != HEATMAP_SVG;
 	enum attn_status status = f->waiting_count == FIGURES_WAITING ? figures_commit(f, err) : ATTN_OK;
 	if (status != ATTN_OK)
 		return status;
 	struct output *out = &f->waiting[f->waiting_count];
-	status = output_open(out, path, true, err);
+	status = output_open(out, path, binary, err);
 	if (status == ATTN_OK)
-		status = image_write_png(out->stream, image, dpi, err);
+		status = heatmap_write(f->painter, figure, out->stream, err);
 	if (status == ATTN_OK)
 		status = output_finish(out, err);
 	if (status == ATTN_OK)
@@ -175,12 +200,7 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .note = in->note,
 	    .options = f->options->heatmap,
 	};
-	struct image image = {0};
-	enum attn_status status = heatmap_draw(f->painter, &figure, &image, err);
-	if (status == ATTN_OK)
-		status = write_image(f, &image, path, err);
-	image_release(&image);
-	return status;
+	return write_figure(f, &figure, path, err);
 }
 
 enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_t count, const char *path,

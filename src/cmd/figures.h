@@ -1,4 +1,4 @@
-/* Heatmap files: options of pictures, and drawing grids to PNG. */
+/* Heatmap files: options of pictures, and drawing grids. */
 #ifndef ATTN_CMD_FIGURES_H
 #define ATTN_CMD_FIGURES_H
 

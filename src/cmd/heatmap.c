@@ -14,7 +14,9 @@ static const char usage[] =
     "more.  INPUT is a file to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "One head makes a single heatmap, several make a grid with one scale.\n"
     "\n"
-    "  -o, --output FILE     where to write the PNG; '-' is standard output [heatmap.png]\n"
+    "  -o, --output FILE     where to write: x.png, x.svg or x.pdf; '-' is standard output\n"
+    "                        [heatmap.png]\n"
+    "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
     "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
     "      --layer NUMBER    layer of a stored result [the first]\n"
     "      --batch NUMBER    batch item [0]\n"
@@ -24,7 +26,12 @@ static const char usage[] =
     "      --colormap NAME   ink, greys, viridis, magma, inferno, plasma or cividis [ink]\n"
     "      --cell PIXELS     side of a cell [as fits]\n"
     "      --size PIXELS     longer side of the picture, at 96 dpi [as fits]\n"
-    "      --dpi NUMBER      resolution: scales text and picture [96]\n"
+    "      --width LENGTH    width on paper: 3.3in, 84mm, 240pt, 320px [as fits]\n"
+    "      --dpi NUMBER      resolution of a PNG: scales text and picture [96]\n"
+    "      --theme NAME      light or dark [light]\n"
+    "      --transparent     no ground\n"
+    "      --font FAMILY     of all text [Sans]\n"
+    "      --font-size PT    of labels, in points; other text in proportion [9]\n"
     "      --title TEXT      title over the picture [layer and head]\n"
     "      --transpose       rows are keys, columns are queries\n"
     "      --numbers WHEN    weights in cells: auto, on or off [auto]\n"
@@ -36,8 +43,13 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"\n"
 				"attn heatmap x.json --head 3 -o head3.png\n";
 
+enum {
+	OPTION_FORMAT = OPTION_OWN
+};
+
 static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, OPTION_FORMAT},
     {"head", required_argument, NULL, OPTION_HEAD},
     {"layer", required_argument, NULL, OPTION_LAYER},
     {"batch", required_argument, NULL, OPTION_BATCH},
@@ -51,7 +63,7 @@ static const struct option table[] = {
 };
 
 struct job {
-	const char *path;
+	const char *path, *format;
 	struct selection_options selection;
 	struct view_request view;
 	struct figure_options figure;
@@ -111,6 +123,28 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 	return status == ATTN_OK ? figures_commit(&job->figures, err) : status;
 }
 
+static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
+
+/* Find a format by its name; false when there is none. */
+static bool find_format(const char *name, enum heatmap_format *out)
+{
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		if (strcasecmp(name, formats[i]) == 0) {
+			*out = (enum heatmap_format)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum attn_status option_format(struct job *job, const struct options *o, struct attn_error *err)
+{
+	enum attn_status status = option_once(o, &job->format, err);
+	if (status == ATTN_OK && !find_format(o->value, &job->figure.heatmap.format))
+		status = option_fail(o, "'png', 'svg' or 'pdf'", err);
+	return status;
+}
+
 static enum attn_status parse(struct job *job, struct options *o, bool *help, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
@@ -118,6 +152,8 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'o')
 			status = option_once(o, &job->path, err);
+		else if (id == OPTION_FORMAT)
+			status = option_format(job, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
@@ -132,17 +168,27 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 	return status;
 }
 
-/* A PNG under another ending would be taken for something else. */
+/* The name's ending is the format: one under another ending would be taken for
+ * something else. */
 static enum attn_status check_ending(struct job *job, struct attn_error *err)
 {
+	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
+	enum heatmap_format *format = &job->figure.heatmap.format, ending;
 	if (!job->path)
-		job->path = "heatmap.png";
+		job->path = paths[*format];
 	const char *slash = strrchr(job->path, '/');
 	const char *name = slash ? slash + 1 : job->path;
 	const char *dot = strrchr(name, '.');
-	if (!dot || dot == name || strcasecmp(dot, ".png") == 0)
+	if (!dot || dot == name)
 		return ATTN_OK;
-	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png", job->path, dot);
+	if (!find_format(dot + 1, &ending))
+		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", job->path,
+				 dot);
+	if (job->format && ending != *format)
+		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says",
+				 job->path, dot, formats[*format]);
+	*format = ending;
+	return ATTN_OK;
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)

@@ -38,6 +38,11 @@ enum {
 	OPTION_EXCLUDE_DIAGONAL,
 	OPTION_EXCLUDE_TOKEN,
 	OPTION_RENORMALISE,
+	OPTION_THEME,
+	OPTION_TRANSPARENT,
+	OPTION_FONT,
+	OPTION_FONT_SIZE,
+	OPTION_WIDTH,
 	OPTION_THREADS, /* options_next takes it: no command sees it */
 	OPTION_OWN,
 };
@@ -107,7 +112,11 @@ extern const char setting_usage[];
 	    {"dpi", required_argument, NULL, OPTION_DPI}, {"title", required_argument, NULL, OPTION_TITLE},  \
 	    {"transpose", no_argument, NULL, OPTION_TRANSPOSE},                                              \
 	    {"reduce", required_argument, NULL, OPTION_REDUCE},                                              \
-	    {"max", required_argument, NULL, OPTION_MAX},                                                    \
+	    {"max", required_argument, NULL, OPTION_MAX}, {"theme", required_argument, NULL, OPTION_THEME},  \
+	    {"transparent", no_argument, NULL, OPTION_TRANSPARENT},                                          \
+	    {"font", required_argument, NULL, OPTION_FONT},                                                  \
+	    {"font-size", required_argument, NULL, OPTION_FONT_SIZE},                                        \
+	    {"width", required_argument, NULL, OPTION_WIDTH},                                                \
 	{                                                                                                    \
 		"numbers", required_argument, NULL, OPTION_NUMBERS                                           \
 	}

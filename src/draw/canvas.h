@@ -12,8 +12,10 @@
 
 #include "draw/colormap.h"
 #include "draw/layout.h"
+#include "draw/length.h"
 #include "draw/png.h"
 #include "draw/text.h"
+#include "util/buffer.h"
 #include "util/error.h"
 
 /* Diagonal lines over a ground, which go on over neighbours. */
@@ -32,6 +34,7 @@ struct canvas_cells {
 	int x, y;                  /* its upper left corner */
 	int cell;                  /* side of a cell */
 	size_t rows, cols;         /* at least 1 */
+	size_t blocks;             /* like it in the figure: vector formats draw many cells as an image */
 	const struct rgb *colours; /* at most CANVAS_COLOURS */
 	struct canvas_hatch hatch;
 	/* Write the colours' indices of one row into indices[cols]. */
@@ -56,6 +59,7 @@ struct canvas_text {
 };
 
 struct canvas;
+struct pango_functions;
 
 struct canvas_class {
 	void (*fill)(struct canvas *canvas, struct rect r, struct rgb colour);
@@ -81,5 +85,45 @@ struct canvas_pixels {
 };
 
 void canvas_pixels_init(struct canvas_pixels *c, struct image *image, struct text_engine *text);
+
+enum {
+	CANVAS_UNITS = 100 /* lengths of the vector canvases, a pixel at 96 dpi */
+};
+
+/* A picture of a vector format. */
+struct canvas_page {
+	int width, height;        /* in CANVAS_UNITS */
+	const char *title;        /* of the document; NULL: none */
+	const struct rgb *ground; /* NULL: transparent */
+	struct length asked;      /* the width that was asked for, and the unit of both; {0}: pixels */
+};
+
+/* SVG 1.1, with texts as texts and nothing from elsewhere.  It is whole in *out,
+ * which must outlive the canvas, after canvas_svg_end. */
+struct canvas_svg {
+	struct canvas canvas;
+	struct buffer *out;
+	size_t clips;
+	const char *family; /* of the text around a span */
+	const struct canvas_text *current;
+};
+
+void canvas_svg_begin(struct canvas_svg *c, struct buffer *out, struct text_engine *text,
+		      const struct canvas_page *page);
+void canvas_svg_end(struct canvas_svg *c);
+
+/* PDF by Cairo, with texts as texts and fonts embedded.  It is whole in *out, which
+ * must outlive the canvas, after canvas_pdf_end. */
+struct canvas_pdf {
+	struct canvas canvas;
+	struct buffer *out;
+	const struct pango_functions *cairo;
+	struct _cairo_surface *surface;
+	struct _cairo *context;
+};
+
+void canvas_pdf_begin(struct canvas_pdf *c, struct buffer *out, struct text_engine *text,
+		      const struct canvas_page *page);
+void canvas_pdf_end(struct canvas_pdf *c);
 
 #endif

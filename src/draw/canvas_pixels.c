@@ -22,6 +22,15 @@ static void set_pixel(unsigned char *pixel, struct rgb colour)
 	pixel[2] = colour.b;
 }
 
+/* What is painted over is seen. */
+static void make_opaque(const struct image *image, struct rect r)
+{
+	int x = int_max(r.x, 0), right = int_min(r.x + r.width, (int)image->width);
+	int bottom = int_min(r.y + r.height, (int)image->height);
+	for (int y = int_max(r.y, 0); image->alpha && x < right && y < bottom; y++)
+		memset(image->alpha + (size_t)y * image->width + x, 0xff, (size_t)(right - x));
+}
+
 /* Fill what of the rectangle lies inside the picture. */
 static void fill(struct canvas *canvas, struct rect r, struct rgb colour)
 {
@@ -31,6 +40,7 @@ static void fill(struct canvas *canvas, struct rect r, struct rgb colour)
 	for (int y = int_max(r.y, 0); y < bottom; y++)
 		for (int x = int_max(r.x, 0); x < right; x++)
 			set_pixel(pixel_at(image, x, y), colour);
+	make_opaque(image, r);
 }
 
 static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
@@ -82,6 +92,8 @@ static void cells(struct canvas *canvas, const struct canvas_cells *c)
 		c->row(c->context, row, indices);
 		cell_row(canvas, c, indices, c->y + (int)row * c->cell);
 	}
+	make_opaque(image_of(canvas),
+		    (struct rect){c->x, c->y, (int)c->cols * c->cell, (int)c->rows * c->cell});
 	free(indices);
 }
 

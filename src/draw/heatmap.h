@@ -15,6 +15,7 @@
 
 #include "core/strings.h"
 #include "draw/colormap.h"
+#include "draw/length.h"
 #include "draw/png.h"
 #include "draw/theme.h"
 #include "sinks/grid.h"
@@ -26,15 +27,27 @@ enum heatmap_numbers {
 	HEATMAP_NUMBERS_OFF
 };
 
-/* {0} is the default of every option. */
+enum heatmap_format {
+	HEATMAP_PNG,
+	HEATMAP_SVG,
+	HEATMAP_PDF
+};
+
+/* {0} is the default of every option.  "Pixels" of the vector formats are those at
+ * 96 dpi. */
 struct heatmap_options {
 	const struct colormap *colormap; /* NULL: the default map */
 	const struct theme *theme;       /* NULL: light */
-	size_t cell;          /* pixels a cell, as given (not scaled by dpi), and not reduced; 0: automatic */
-	size_t size;          /* longer side of the picture, exactly, pixels at 96 dpi; 0: automatic */
-	double dpi;           /* scales text, lines, automatic cells and `size`; 0: 96 */
-	bool transpose;       /* rows are keys, columns are queries */
-	double scale_max;     /* top of the colour scale; 0: the largest weight drawn */
+	enum heatmap_format format;
+	size_t cell;         /* pixels a cell, as given (not scaled by dpi), and not reduced; 0: automatic */
+	size_t size;         /* longer side of the picture, exactly, pixels at 96 dpi; 0: automatic */
+	struct length width; /* of the picture, exactly, without `size` and `cell`; 0: automatic */
+	double dpi;          /* of pixels: scales text, lines, automatic cells, `size` and `width`; 0: 96 */
+	double font_size; /* points of labels, and other text in proportion; 0: 9, more in large pictures */
+	const char *font; /* family; NULL: "Sans" */
+	bool transparent; /* no ground */
+	bool transpose;   /* rows are keys, columns are queries */
+	double scale_max; /* top of the colour scale; 0: the largest weight drawn */
 	size_t panel_columns; /* panels side by side (heads, for layers as rows); 0: automatic */
 	enum heatmap_numbers numbers;
 };
@@ -75,13 +88,24 @@ struct heatmap_painter;
 enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err);
 void heatmap_painter_free(struct heatmap_painter *painter); /* NULL is fine */
 
-/* Draw into *out (released by the caller; empty on failure).  ATTN_USAGE when
- * options cannot be met, ATTN_FAILED without memory. */
+/* Draw pixels into *out (released by the caller; empty on failure), whatever the
+ * format.  ATTN_USAGE when options cannot be met, ATTN_FAILED without memory. */
 enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
 			      struct image *out, struct attn_error *err);
 
+/* Draw in the figure's format and write that to `stream`, which is neither flushed
+ * nor closed, and gets nothing when drawing fails.  A failed write is the stream's
+ * to tell, as with image_write_png. */
+enum attn_status heatmap_write(struct heatmap_painter *painter, const struct heatmap_figure *figure,
+			       FILE *stream, struct attn_error *err);
+
 /* The first label drawn by this painter that has characters which no installed
- * font has, or NULL: worth a warning.  Owned by the painter. */
-const char *heatmap_missing_glyphs(const struct heatmap_painter *painter);
+ * font has, or NULL: worth a warning.  Owned by the painter.  *package, unless NULL,
+ * gets the Debian package that has a font for the first of them. */
+const char *heatmap_missing_glyphs(const struct heatmap_painter *painter, const char **package);
+
+/* The family that was drawn with instead of the one asked for, or NULL where there is
+ * no such difference: worth a warning. */
+const char *heatmap_other_font(const struct heatmap_painter *painter);
 
 #endif

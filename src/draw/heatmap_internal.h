@@ -21,7 +21,8 @@ struct drawing {
 	const struct heatmap_figure *figure;
 	struct text_engine *text;
 	const struct theme *theme;
-	double scale; /* dpi / 96 */
+	double units; /* of the layout's lengths, a pixel at 96 dpi */
+	double scale; /* of text and distances: units, times what font_size says */
 	size_t rows, cols, row_factor, col_factor;
 	const struct string_list *row_labels, *col_labels;
 	bool row_numbers, col_numbers; /* labels are numbers */

@@ -69,6 +69,7 @@ static void paint_cells(struct cell_painter *p, int x0, int y0)
 	    .cell = p->d->layout.cell,
 	    .rows = p->d->rows,
 	    .cols = p->d->cols,
+	    .blocks = p->d->figure->panel_count,
 	    .colours = p->table,
 	    .hatch = masked_hatch(p),
 	    .row = cell_levels,
@@ -264,10 +265,25 @@ static void paint_words(const struct cell_painter *p)
 	buffer_release(&notes);
 }
 
+/* On a dark ground more is brighter: turn a map round whose zero is its light end. */
+static void darken(struct rgb *table)
+{
+	const struct rgb black = {0, 0, 0};
+	if (colour_contrast(table[0], black) <= colour_contrast(table[HEAT_LEVELS - 1], black))
+		return;
+	for (size_t i = 0; i < HEAT_LEVELS / 2; i++) {
+		struct rgb light = table[i];
+		table[i] = table[HEAT_LEVELS - 1 - i];
+		table[HEAT_LEVELS - 1 - i] = light;
+	}
+}
+
 void paint_figure(const struct drawing *d, struct canvas *canvas)
 {
 	struct cell_painter painter = {.d = d, .canvas = canvas, .theme = d->theme};
 	colormap_fill(d->figure->options.colormap, painter.table, HEAT_LEVELS);
+	if (d->theme->dark)
+		darken(painter.table);
 	if (d->layout.cell >= (int)(14.0 * d->layout.scale + 0.5))
 		painter.line_width = d->layout.line;
 	for (size_t i = 0; i < d->figure->panel_count; i++)

@@ -107,8 +107,8 @@ static void place_top(struct attempt *a, int block, int width)
 	struct layout *l = a->out;
 	int y = a->margin, limit = int_max(width, scaled(r, 260));
 	int row_title_over = int_max(0, (l->row_title.height - a->panels_height + 1) / 2);
-	if (r->size)
-		limit = int_min(limit, (int)r->size - 2 * a->margin);
+	if (width_limit(r))
+		limit = int_min(limit, width_limit(r) - 2 * a->margin);
 	l->title_limit = int_max(limit, 1);
 	struct text_box title = ask(a, LAYOUT_TITLE, l->title_limit);
 	if (height_of(title) > 0) {
@@ -194,8 +194,8 @@ static void place_level_bar(struct attempt *a)
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), text = {0, 0, 0};
 	int length = int_min(int_max(a->panels_width, scaled(r, 150)), scaled(r, 320));
 	int y = a->bottom + scaled(r, 16), height = scaled(r, 12);
-	if (r->size)
-		length = int_min(length, int_max((int)r->size / 2, 1));
+	if (width_limit(r))
+		length = int_min(length, int_max(width_limit(r) / 2, 1));
 	struct text_box tick = ask(a, LAYOUT_BAR_TICK, length);
 	if (r->masked)
 		text = ask(a, LAYOUT_MASKED, 0);
@@ -238,8 +238,8 @@ static void place_ends(struct attempt *a)
 	const struct layout_request *r = a->request;
 	struct layout *l = a->out;
 	int left = l->first_x - l->line, limit = int_max(a->right - left, scaled(r, 300));
-	if (r->size)
-		limit = int_min(limit, (int)r->size - 2 * a->margin);
+	if (width_limit(r))
+		limit = int_min(limit, width_limit(r) - 2 * a->margin);
 	l->notes_limit = int_max(limit, 1);
 	struct text_box notes = ask(a, LAYOUT_NOTES, l->notes_limit);
 	if (height_of(notes) > 0) {
@@ -262,7 +262,7 @@ static void place_ends(struct attempt *a)
 /* Thumbnails of an asked size do without labels that would have to be thinned. */
 static bool too_small_for_labels(const struct layout_request *r, const struct layout *l)
 {
-	return r->panels > 1 && (r->size || r->cell) &&
+	return r->panels > 1 && (width_limit(r) || r->cell) &&
 	       ((l->col.step > 1 && (int)r->cols * l->cell < scaled(r, 72)) ||
 		(l->row.step > 1 && (int)r->rows * l->cell < scaled(r, 40)));
 }
@@ -288,7 +288,8 @@ void try_layout(const struct layout_request *request, const struct layout_measur
 		plan_labels(request, measure, cell, 0, out);
 	find_overhang(&a);
 	int block = place_panels(&a);
-	out->bar_upright = a.panels_height >= scaled(request, request->masked ? 130 : 110);
+	out->bar_upright =
+	    !request->level_bar && a.panels_height >= scaled(request, request->masked ? 130 : 110);
 	place_left(&a);
 	place_top(&a, block, out->first_x + a.panels_width - a.margin);
 	place_bottom(&a);

@@ -63,10 +63,15 @@ struct layout_request {
 	size_t rows, cols; /* cells a panel */
 	size_t panels;
 	size_t panel_columns; /* 0: automatic */
-	double scale;         /* dpi / 96 */
-	double line;          /* pixels of frames and ticks; 0: as `scale` says */
+	double scale;         /* of text and distances: dpi / 96, and more for larger text */
+	double cell_scale;    /* of automatic cells: dpi / 96; 0: `scale` */
+	double line;          /* pixels of frames and ticks; 0: as `cell_scale` says */
 	size_t cell;          /* 0: automatic */
 	size_t size;          /* longer side, exact; 0: automatic */
+	size_t width;         /* exact width, instead of `size`; 0: automatic */
+	size_t largest;       /* side of all panels together; 0: as pixels allow */
+	bool level_bar;       /* the colour bar lies below, however high the panels are */
+	bool keep_text;       /* text has the size it is given, in large pictures too */
 	int least_cell;       /* automatic cells are no smaller: for numbers in them */
 	bool row_numbers;     /* labels are numbers, which may be thinned freely */
 	bool col_numbers;
@@ -112,8 +117,8 @@ size_t layout_columns(size_t panels, double width, double height);
 size_t layout_step(size_t least);
 
 /* Pixels a cell when nobody asks, for the longer and shorter side of all panels
- * together, in cells. */
-int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale);
+ * together, in cells, which take no more than `largest` pixels. */
+int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale, size_t largest);
 
 /* Fill *out.  False when the request's size is too small for it. */
 bool layout_make(const struct layout_request *request, const struct layout_measure *measure,

@@ -5,11 +5,22 @@
 #include "draw/layout_internal.h"
 #include "util/minmax.h"
 
-/* Bring the longer side to exactly `size` by even margins. */
-static void pad(struct layout *l, int size)
+enum {
+	LARGEST_SIDE = 28000, /* pixels of automatic cells: what else a picture has still fits */
+	TALLEST = 3           /* times an asked width: then cells are narrower than they could be */
+};
+
+/* The side that was asked for: the width, or the longer one. */
+static int asked_side(const struct layout_request *request, const struct layout *l)
+{
+	return request->width ? int_max(l->width, l->height / TALLEST) : int_max(l->width, l->height);
+}
+
+/* Bring the side that was asked for to exactly `size` by even margins. */
+static void pad(const struct layout_request *request, struct layout *l, int size)
 {
 	int dx = 0, dy = 0;
-	if (l->width >= l->height) {
+	if (request->width || l->width >= l->height) {
 		dx = (size - l->width) / 2;
 		l->width = size;
 	} else {
@@ -21,23 +32,25 @@ static void pad(struct layout *l, int size)
 	l->notes.y += dy;
 }
 
-/* The largest cells, and the widest labels, that keep the longer side to
- * request->size; false when there are none. */
+/* The largest cells, and the widest labels, that keep the side asked for to its
+ * size; false when there are none. */
 static bool fit_size(const struct layout_request *request, const struct layout_measure *measure, int columns,
 		     int label_limit, struct layout *out)
 {
-	int size = (int)request->size, best_cell = 0;
+	int size = width_limit(request), best_cell = 0;
 	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
-	int cells = int_max((int)request->cols * columns, (int)request->rows * rows);
+	int across = (int)request->cols * columns, down = (int)request->rows * rows;
+	int cells = request->width ? int_max(across, down / TALLEST) : int_max(across, down);
+	cells = int_max(cells, 1);
 	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
 		int cell = request->cell ? (int)request->cell : size / cells;
 		struct layout tried;
 		while (cell > 0) {
 			try_layout(request, measure, columns, cell, limit, &tried);
-			int longer = int_max(tried.width, tried.height);
-			if (longer <= size)
+			int side = asked_side(request, &tried);
+			if (side <= size)
 				break;
-			int next = request->cell ? 0 : (size - (longer - cell * cells)) / cells;
+			int next = request->cell ? 0 : (size - (side - cell * cells)) / cells;
 			cell = int_min(next, cell - 1);
 		}
 		if (cell > best_cell) {
@@ -49,7 +62,7 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 			break;
 	}
 	if (best_cell > 0)
-		pad(out, size);
+		pad(request, out, size);
 	return best_cell > 0;
 }
 
@@ -66,11 +79,28 @@ static int label_limit(const struct layout_request *r)
 	return scaled(r, r->panels > 1 ? 100 : 160);
 }
 
+/* Narrow figures give the room beside the panels to larger cells, and have their
+ * colour bar below. */
+static bool fit_width(struct layout_request *r, const struct layout_measure *measure, struct layout *out)
+{
+	struct layout below;
+	bool fits = fit_size(r, measure, (int)r->panel_columns, label_limit(r), out);
+	r->level_bar = true;
+	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), &below) &&
+	    (!fits || below.cell * 4 >= out->cell * 5 || below.row.step < out->row.step)) {
+		*out = below;
+		return true;
+	}
+	r->level_bar = false;
+	return fits;
+}
+
 /* Large text first, then plain. */
 static bool make_sized(struct layout_request *r, const struct layout_measure *measure, struct layout *out)
 {
 	double plain = r->scale;
-	r->scale = grown_scale(plain, (double)r->size * 0.9);
+	if (!r->keep_text)
+		r->scale = grown_scale(plain, (double)r->size * 0.9);
 	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), out))
 		return true;
 	r->scale = plain;
@@ -81,7 +111,7 @@ static bool make_sized(struct layout_request *r, const struct layout_measure *me
 static void grow_text(struct layout_request *r, const struct layout_measure *measure, int cell, double scale)
 {
 	double plain = r->scale;
-	if (scale <= plain)
+	if (scale <= plain || r->keep_text)
 		return;
 	struct layout least;
 	plan_labels(r, measure, cell, label_limit(r), &least);
@@ -107,14 +137,21 @@ bool layout_make(const struct layout_request *request, const struct layout_measu
 		    layout_columns(r.panels, (double)r.cols + 0.1 * side, (double)r.rows + 0.2 * side);
 	if (r.panel_columns > r.panels)
 		r.panel_columns = r.panels;
-	r.line = r.line > 0 ? r.line : r.scale;
+	r.cell_scale = r.cell_scale > 0 ? r.cell_scale : r.scale;
+	r.line = r.line > 0 ? r.line : r.cell_scale;
+	if (r.width)
+		return fit_width(&r, measure, out);
 	if (r.size)
 		return make_sized(&r, measure, out);
 	wide = r.cols * r.panel_columns;
 	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
 	longer = wide > tall ? wide : tall;
 	if (cell == 0) {
-		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.scale);
+		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.cell_scale,
+					r.largest ? r.largest : LARGEST_SIDE);
+		/* Larger text: a label still fits beside every cell. */
+		if (cell >= (int)lround(LEGIBLE_CELL * r.cell_scale))
+			cell = int_max(cell, (int)lround(LEGIBLE_CELL * r.scale));
 		cell = widen_for_labels(&r, measure, int_max(cell, r.least_cell), label_limit(&r));
 	}
 	grow_text(&r, measure, cell, grown_scale(r.scale, (double)longer * cell));

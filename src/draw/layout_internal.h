@@ -4,12 +4,22 @@
 
 #include "draw/layout.h"
 
+enum {
+	LEGIBLE_CELL = 14 /* pixels at 96 dpi: a label fits beside every cell */
+};
+
 /* A length given at 96 dpi, in pixels: at least 1. */
 static inline int scaled(const struct layout_request *request, int length)
 {
 	int pixels = (int)((double)length * request->scale + 0.5);
 
 	return pixels > 0 ? pixels : 1;
+}
+
+/* Pixels that no text may be wider than, or 0. */
+static inline int width_limit(const struct layout_request *request)
+{
+	return (int)(request->width ? request->width : request->size);
 }
 
 /* Choose which labels are shown beside cells of `cell` pixels, in which font,

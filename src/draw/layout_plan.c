@@ -6,10 +6,6 @@
 
 #include "draw/layout_internal.h"
 
-enum {
-	LARGEST_SIDE = 28000 /* pixels of automatic cells: what else a picture has still fits */
-};
-
 size_t layout_columns(size_t panels, double width, double height)
 {
 	const double aspect = 1.3; /* of a page's figure, about */
@@ -43,11 +39,11 @@ static size_t clamp(size_t value, size_t low, size_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale)
+int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale, size_t largest_side)
 {
 	size_t target = panels == 1 ? 1024 : panels <= 16 ? 1400 : 1900; /* pixels, scaled */
 	size_t largest = panels == 1 ? 44 : 28;
-	size_t legible = 14; /* a label fits beside every cell */
+	size_t legible = LEGIBLE_CELL;
 	size_t cell = clamp(target / longer, 1, longer <= 4 && panels == 1 ? 64 : largest);
 
 	if (cell < legible && legible * longer * 100 <= target * (panels == 1 ? 125 : 160))
@@ -58,7 +54,7 @@ int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale)
 		cell = clamp(48 / shorter, cell, wide > cell ? wide : cell);
 	}
 	cell = (size_t)lround((double)cell * scale);
-	return (int)clamp(cell, 1, clamp(LARGEST_SIDE / longer, 1, LARGEST_SIDE));
+	return (int)clamp(cell, 1, clamp(largest_side / longer, 1, largest_side));
 }
 
 /* The size that holds all labels first, first + step, ... of an axis. */

@@ -52,7 +52,8 @@ static void load(void)
 		void *symbol = dlsym(library, names[i]);
 		if (!symbol) {
 			snprintf(failure, sizeof failure,
-				 "'" LIBRARY "' has no '%s': install Pango 1.44 or newer", names[i]);
+				 "'" LIBRARY "' has no '%s': install Pango 1.44 and Cairo 1.16, or newer",
+				 names[i]);
 			return;
 		}
 		/* POSIX makes this conversion work; C has no cast for it. */

@@ -57,9 +57,20 @@ enum attn_status image_init(struct image *image, size_t width, size_t height, st
 	return ATTN_OK;
 }
 
+enum attn_status image_clear(struct image *image, struct attn_error *err)
+{
+	if (!image->alpha)
+		image->alpha = pixels_alloc(image->width * image->height);
+	if (!image->alpha)
+		return attn_fail_memory(err);
+	memset(image->alpha, 0, image->width * image->height);
+	return ATTN_OK;
+}
+
 void image_release(struct image *image)
 {
 	free(image->pixels);
+	free(image->alpha);
 	*image = (struct image){0};
 }
 
@@ -123,6 +134,7 @@ struct png_job {
 	const struct image *image;
 	struct palette palette;
 	unsigned char *indices; /* (height, width), or NULL: RGB */
+	unsigned char *joined;  /* (width, 4): a row with its alpha */
 	FILE *stream;
 	double dpi;
 	bool stopped;      /* a write failed, which the stream tells */
@@ -134,6 +146,8 @@ struct png_job {
 static void find_palette(struct png_job *job)
 {
 	size_t width = job->image->width;
+	if (job->image->alpha)
+		return;
 	job->indices = pixels_alloc(width * job->image->height);
 	for (size_t y = 0; job->indices && y < job->image->height; y++) {
 		unsigned char *out = job->indices + y * width;
@@ -177,8 +191,10 @@ static void write_header(png_structp png, png_infop info, const struct png_job *
 {
 	png_uint_32 per_metre = (png_uint_32)(job->dpi / 0.0254 + 0.5);
 	png_set_IHDR(png, info, (png_uint_32)job->image->width, (png_uint_32)job->image->height, 8,
-		     job->indices ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-		     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+		     job->image->alpha ? PNG_COLOR_TYPE_RGB_ALPHA
+		     : job->indices    ? PNG_COLOR_TYPE_PALETTE
+				       : PNG_COLOR_TYPE_RGB,
+		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
 	if (job->indices)
 		png_set_PLTE(png, info, job->palette.colours, job->palette.count);
@@ -190,8 +206,26 @@ static void write_header(png_structp png, png_infop info, const struct png_job *
 	png_write_info(png, info);
 }
 
+static void write_rows_with_alpha(png_structp png, const struct png_job *job)
+{
+	size_t width = job->image->width;
+	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
+	for (size_t y = 0; y < job->image->height; y++) {
+		const unsigned char *rgb = row_at(job->image, y), *alpha = job->image->alpha + y * width;
+		for (size_t x = 0; x < width; x++) {
+			memcpy(job->joined + 4 * x, rgb + 3 * x, 3);
+			job->joined[4 * x + 3] = alpha[x];
+		}
+		png_write_row(png, job->joined);
+	}
+}
+
 static void write_rows(png_structp png, const struct png_job *job)
 {
+	if (job->joined) {
+		write_rows_with_alpha(png, job);
+		return;
+	}
 	size_t width = job->indices ? job->image->width : job->image->width * CHANNELS;
 	const unsigned char *rows = job->indices ? job->indices : job->image->pixels;
 	for (size_t y = 0; y < job->image->height; y++, rows += width) {
@@ -225,8 +259,12 @@ enum attn_status image_write_png(FILE *stream, const struct image *image, double
 {
 	struct png_job *job = calloc(1, sizeof *job);
 	enum attn_status status = ATTN_OK;
-	if (!job)
+	if (job && image->alpha)
+		job->joined = malloc(image->width * 4);
+	if (!job || (image->alpha && !job->joined)) {
+		free(job);
 		return attn_fail_memory(err);
+	}
 	job->image = image;
 	job->stream = stream;
 	job->dpi = dpi > 0 ? dpi : 96.0;
@@ -235,6 +273,7 @@ enum attn_status image_write_png(FILE *stream, const struct image *image, double
 	if (!encode(job) && !job->stopped)
 		status = attn_fail(err, ATTN_FAILED, "could not write PNG: %s", job->message);
 	free(job->indices);
+	free(job->joined);
 	free(job);
 	return status;
 }

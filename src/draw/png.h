@@ -15,11 +15,14 @@ enum {
 struct image {
 	size_t width, height;  /* pixels */
 	unsigned char *pixels; /* (height, width, 3): 8-bit sRGB, row 0 on top; owned */
+	unsigned char *alpha;  /* (height, width): 0 is transparent, 255 opaque; owned.  NULL: all opaque */
 };
 
 /* A white picture.  ATTN_USAGE beyond the limits above (or for an empty side),
  * ATTN_FAILED without memory; *image is then empty. */
 enum attn_status image_init(struct image *image, size_t width, size_t height, struct attn_error *err);
+/* Make it all transparent.  ATTN_FAILED without memory. */
+enum attn_status image_clear(struct image *image, struct attn_error *err);
 void image_release(struct image *image); /* safe on a zeroed image */
 
 /* Write as PNG to `stream`, with the resolution `dpi` in its pHYs chunk.  The

@@ -10,7 +10,8 @@
 enum {
 	CACHE_BYTES = 16 * 1024 * 1024, /* of rasters, when trimmed */
 	CACHE_ENTRIES = 8192,
-	MAX_INK = 16384 /* pixels a side of one text: more is cut */
+	MAX_INK = 1 << 21, /* a side of one text: more is cut */
+	VECTOR_SIZE = 64   /* of the font that text in fractions of pixels is laid out in */
 };
 
 /* A new font map reads the system's font configuration in a thread of its own,
@@ -27,7 +28,12 @@ enum attn_status text_engine_new(struct text_engine **engine, struct attn_error 
 		return attn_fail_memory(err);
 	(*engine)->pango = pango;
 	(*engine)->map = pango->pango_cairo_font_map_new();
-	return ATTN_OK;
+	(*engine)->family = strdup("Sans");
+	if ((*engine)->family)
+		return ATTN_OK;
+	text_engine_free(*engine);
+	*engine = NULL;
+	return attn_fail_memory(err);
 }
 
 static void entry_free(struct entry *e)
@@ -52,15 +58,41 @@ static void cache_drop(struct text_engine *t)
 	t->laid_out = NULL;
 }
 
-void text_engine_free(struct text_engine *t)
+static void layouts_drop(struct text_engine *t)
 {
-	if (!t)
-		return;
 	cache_drop(t);
 	if (t->even)
 		t->pango->g_object_unref(t->even);
 	if (t->fine)
 		t->pango->g_object_unref(t->fine);
+	free(t->used);
+	t->even = t->fine = t->layout = NULL;
+	t->used = NULL;
+	t->size = 0;
+}
+
+enum attn_status text_engine_set(struct text_engine *t, const char *family, bool vector,
+				 struct attn_error *err)
+{
+	family = family ? family : "Sans";
+	if (t->vector == vector && strcmp(t->family, family) == 0)
+		return ATTN_OK;
+	char *copy = strdup(family);
+	if (!copy)
+		return attn_fail_memory(err);
+	layouts_drop(t);
+	free(t->family);
+	t->family = copy;
+	t->vector = vector;
+	return ATTN_OK;
+}
+
+void text_engine_free(struct text_engine *t)
+{
+	if (!t)
+		return;
+	layouts_drop(t);
+	free(t->family);
 	if (t->map)
 		t->pango->g_object_unref(t->map);
 	buffer_release(&t->shown);
@@ -81,8 +113,10 @@ enum attn_status text_engine_status(const struct text_engine *t, struct attn_err
 	return attn_fail(err, t->error.status, "%s", t->error.message);
 }
 
-const char *text_missing_glyphs(const struct text_engine *t)
+const char *text_missing_glyphs(const struct text_engine *t, uint32_t *code)
 {
+	if (code)
+		*code = t->missing_code;
 	return t->missing;
 }
 
@@ -95,12 +129,13 @@ static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
 	PangoContext *context = p->pango_font_map_create_context(t->map);
 	PangoFontDescription *font = p->pango_font_description_new();
 	p->cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-	p->cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
+	p->cairo_font_options_set_hint_style(options,
+					     t->vector ? CAIRO_HINT_STYLE_NONE : CAIRO_HINT_STYLE_SLIGHT);
 	p->cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
 	p->pango_cairo_context_set_font_options(context, options);
 	p->pango_context_set_round_glyph_positions(context, even);
 	PangoLayout *layout = p->pango_layout_new(context);
-	p->pango_font_description_set_family(font, "Sans");
+	p->pango_font_description_set_family(font, t->family);
 	p->pango_font_description_set_absolute_size(font, (double)size * PANGO_SCALE);
 	p->pango_layout_set_font_description(layout, font);
 	p->pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
@@ -111,12 +146,12 @@ static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
 }
 
 /* Find the font, once. */
-static void engine_start(struct text_engine *t, int size)
+void text_start(struct text_engine *t, int size)
 {
 	if (t->size > 0)
 		return;
-	t->size = size > 0 ? size : 1;
-	t->even = layout_new(t, true, t->size);
+	t->size = t->vector ? VECTOR_SIZE : size > 0 ? size : 1;
+	t->even = layout_new(t, !t->vector, t->size);
 	t->fine = layout_new(t, false, t->size);
 }
 
@@ -221,8 +256,10 @@ static void measure(struct text_engine *t, struct entry *e)
 	e->box.width = clamp_ink(ceil(right) - left);
 	e->x = -left;
 	e->y = e->box.above - baseline;
-	if (!t->missing && p->pango_layout_get_unknown_glyphs_count(t->layout) > 0)
+	if (!t->missing && p->pango_layout_get_unknown_glyphs_count(t->layout) > 0) {
 		t->missing = strdup(e->text);
+		t->missing_code = text_unknown(t);
+	}
 }
 
 struct entry *text_lookup(struct text_engine *t, const char *text, struct text_style style)
@@ -231,7 +268,7 @@ struct entry *text_lookup(struct text_engine *t, const char *text, struct text_s
 	struct entry *e = NULL;
 	if (t->error.status != ATTN_OK)
 		return NULL;
-	engine_start(t, style.size);
+	text_start(t, style.size);
 	if (!cache_grow(t))
 		goto no_memory;
 	size_t slot = find_slot(t, text, style, hash);

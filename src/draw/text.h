@@ -8,6 +8,8 @@
 #define ATTN_DRAW_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "draw/colormap.h"
 #include "draw/png.h"
@@ -34,6 +36,16 @@ struct text_engine;
 enum attn_status text_engine_new(struct text_engine **engine, struct attn_error *err);
 void text_engine_free(struct text_engine *engine); /* NULL is fine */
 
+/* Draw with another font from now on: `family` as Fontconfig knows it (NULL:
+ * "Sans"), for pixels or for `vector` formats, whose lengths are fractions of
+ * pixels.  ATTN_FAILED without memory. */
+enum attn_status text_engine_set(struct text_engine *engine, const char *family, bool vector,
+				 struct attn_error *err);
+
+/* The family that Pango takes for Latin text, owned by the engine; NULL without
+ * memory.  It is not the one asked for where that is not installed. */
+const char *text_used_family(struct text_engine *engine);
+
 /* Forget cached texts if they have grown large: boxes stay valid. */
 void text_engine_trim(struct text_engine *engine);
 
@@ -50,8 +62,30 @@ void text_paint(struct text_engine *engine, struct image *image, const char *tex
 /* The first failure of measuring or painting, or ATTN_OK. */
 enum attn_status text_engine_status(const struct text_engine *engine, struct attn_error *err);
 
-/* The first text with characters that no font has, or NULL. */
-const char *text_missing_glyphs(const struct text_engine *engine);
+/* The first text with characters that no font has, or NULL; `code`, unless NULL,
+ * gets the first of them. */
+const char *text_missing_glyphs(const struct text_engine *engine, uint32_t *code);
+
+/* A text as vector formats have it: lines of spans in the order of reading, each
+ * in one font. */
+struct text_span {
+	const char *family; /* of its font; NULL where unknown */
+	const char *text;   /* UTF-8, not terminated */
+	size_t length;      /* bytes */
+};
+
+struct text_line {
+	int x, y;  /* left end of its baseline, from the text's origin */
+	int width; /* of what is set, without spaces at its end */
+	bool right_to_left;
+	const struct text_span *spans;
+	size_t count;
+};
+
+/* Tell the lines of a text, as text_paint would paint it.  What a line points to
+ * is valid until the call's end. */
+void text_lines(struct text_engine *engine, const char *text, struct text_style style,
+		void (*line)(void *context, const struct text_line *line), void *context);
 
 /* Append `text` to `out` as it can be seen. */
 void text_visible(struct buffer *out, const char *text);

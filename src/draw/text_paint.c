@@ -4,12 +4,19 @@
 
 #include "draw/text_internal.h"
 #include "util/checked.h"
+#include "util/minmax.h"
+
+enum {
+	MAX_RASTER = 16384 /* pixels a side of one text: more is cut */
+};
 
 /* Keep the surface's pixels: as coverage, unless some glyph has colours. */
 static bool keep_pixels(struct entry *e, const unsigned char *data, size_t stride, size_t width,
 			size_t height)
 {
 	bool coloured = false;
+	e->width = width;
+	e->height = height;
 	e->coverage = array_alloc(width, height);
 	e->colours = array_alloc(width * height, sizeof *e->colours);
 	if (!e->coverage || !e->colours)
@@ -32,7 +39,8 @@ static bool keep_pixels(struct entry *e, const unsigned char *data, size_t strid
 static bool rasterise(struct text_engine *t, struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
-	int width = e->box.width + 2 * BLEED, height = e->box.above + e->box.below + 2 * BLEED;
+	int width = int_min(e->box.width, MAX_RASTER) + 2 * BLEED;
+	int height = int_min(e->box.above + e->box.below, MAX_RASTER) + 2 * BLEED;
 	if (e->coverage || e->box.width == 0 || e->box.above + e->box.below == 0)
 		return true;
 	if (!text_lay_out(t, e))
@@ -53,7 +61,7 @@ static bool rasterise(struct text_engine *t, struct entry *e)
 	return good;
 }
 
-/* Greys on white keep to 16 levels: no eye tells them apart, and a picture then
+/* Greys on white, or on the dark ground, keep to 16 levels: no eye tells them apart, and a picture then
  * has few enough colours for a palette. */
 static unsigned char blend(unsigned char under, unsigned int over, unsigned int alpha, bool snap)
 {
@@ -61,10 +69,28 @@ static unsigned char blend(unsigned char under, unsigned int over, unsigned int 
 	return (unsigned char)(snap ? (value + 8) / 17 * 17 : value);
 }
 
+/* Over what may be transparent: colours weigh by how much of them is seen, by
+ * Porter and Duff (SIGGRAPH 1984), "over". */
+static void paint_over(unsigned char *pixel, unsigned char *under, const struct entry *e, size_t at,
+		       struct rgb colour)
+{
+	unsigned int alpha = e->coverage[at], rest = *under * (255 - alpha), all = alpha * 255 + rest;
+	unsigned int over[3] = {colour.r * alpha, colour.g * alpha, colour.b * alpha};
+	for (int i = 0; alpha > 0 && i < 3; i++) {
+		if (e->colours)
+			over[i] = (e->colours[at] >> (16 - 8 * i) & 0xff) * 255;
+		pixel[i] = (unsigned char)((over[i] * 255 + pixel[i] * rest + all / 2) / all);
+	}
+	if (alpha > 0)
+		*under = (unsigned char)((all + 127) / 255);
+}
+
 static void paint_pixel(unsigned char *pixel, const struct entry *e, size_t at, struct rgb colour)
 {
 	unsigned int alpha = e->coverage[at];
-	bool white = pixel[0] == 255 && pixel[1] == 255 && pixel[2] == 255;
+	/* The grounds of the two themes. */
+	bool white = (pixel[0] == 0xff && pixel[1] == 0xff && pixel[2] == 0xff) ||
+		     (pixel[0] == 0x11 && pixel[1] == 0x11 && pixel[2] == 0x11);
 	if (alpha == 0)
 		return;
 	if (e->colours) { /* premultiplied: alpha has been applied */
@@ -93,14 +119,17 @@ void text_paint(struct text_engine *t, struct image *image, const char *text, st
 	}
 	if (!e->coverage)
 		return;
-	for (int row = -BLEED; row < e->box.above + e->box.below + BLEED; row++) {
-		for (int col = -BLEED; col < e->box.width + BLEED; col++, at++) {
+	for (int row = -BLEED; row < (int)e->height - BLEED; row++) {
+		for (int col = -BLEED; col < (int)e->width - BLEED; col++, at++) {
 			int px = turned ? x + row - e->box.above : x + col;
 			int py = turned ? y - 1 - col : y + row - e->box.above;
 			if (px < 0 || py < 0 || (size_t)px >= image->width || (size_t)py >= image->height)
 				continue;
-			paint_pixel(image->pixels + ((size_t)py * image->width + (size_t)px) * 3, e, at,
-				    colour);
+			size_t pixel = (size_t)py * image->width + (size_t)px;
+			if (image->alpha && image->alpha[pixel] < 255)
+				paint_over(image->pixels + 3 * pixel, image->alpha + pixel, e, at, colour);
+			else
+				paint_pixel(image->pixels + 3 * pixel, e, at, colour);
 		}
 	}
 }

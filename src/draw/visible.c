@@ -34,6 +34,12 @@ static bool only_inkless(const char *text)
 	return true;
 }
 
+/* Codes that stand for no character, and never will: Cairo and XML refuse them. */
+static bool is_noncharacter(uint32_t code)
+{
+	return (code >= 0xfdd0 && code <= 0xfdef) || (code & 0xfffe) == 0xfffe;
+}
+
 static void add_code(struct buffer *out, uint32_t code)
 {
 	if (code == '\n')
@@ -60,7 +66,7 @@ void text_visible(struct buffer *out, const char *text)
 			step = 1;
 		} else if (code == ' ' && (spaces || inkless)) {
 			buffer_add_string(out, "\u2423");
-		} else if (inkless || utf8_is_control(code)) {
+		} else if (inkless || is_noncharacter(code) || utf8_is_control(code)) {
 			add_code(out, code);
 		} else {
 			buffer_add(out, text + i, step);

@@ -38,6 +38,7 @@ static void test_visible(void **state)
 	expect_visible("\u202eabc", "<U+202E>abc");
 	expect_visible("\u2028", "<U+2028>");
 	expect_visible("\u00a0", "<U+00A0>");
+	expect_visible("a\uffff\ufdd0", "a<U+FFFF><U+FDD0>");
 }
 
 static struct text_engine *engine_or_skip(void)
@@ -148,9 +149,11 @@ static void test_missing(void **state)
 
 	(void)state;
 	text_measure(engine, "plain", style);
-	assert_null(text_missing_glyphs(engine));
+	assert_null(text_missing_glyphs(engine, NULL));
 	text_measure(engine, "\U0010fffd", style); /* private: in no font */
-	assert_string_equal(text_missing_glyphs(engine), "\U0010fffd");
+	uint32_t code = 0;
+	assert_string_equal(text_missing_glyphs(engine, &code), "\U0010fffd");
+	assert_int_equal(code, 0x10fffd);
 	text_engine_free(engine);
 }
 
@@ -175,12 +178,86 @@ static void test_many(void **state)
 	text_engine_free(engine);
 }
 
+/* What text_lines tells. */
+struct told {
+	struct buffer text; /* lines, each ended by '|' */
+	int lines, right_to_left, last_y, widest;
+};
+
+static void tell(void *context, const struct text_line *line)
+{
+	struct told *told = context;
+
+	for (size_t i = 0; i < line->count; i++)
+		buffer_add(&told->text, line->spans[i].text, line->spans[i].length);
+	buffer_add_char(&told->text, '|');
+	told->lines++;
+	told->right_to_left += line->right_to_left;
+	assert_true(told->lines == 1 ? line->y == 0 : line->y > told->last_y);
+	told->last_y = line->y;
+	told->widest = line->width > told->widest ? line->width : told->widest;
+}
+
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *text, *want;
+		int max_width, right_to_left; /* ems; lines */
+		bool wrap;
+	} cases[] = {
+	    {"two words", "two words|", 0, 0, false},
+	    {"\u0645\u0631\u062d\u0628\u0627 abc", "\u0645\u0631\u062d\u0628\u0627 abc|", 0, 1, false},
+	    {"abc \u05d0\u05d1", "abc \u05d0\u05d1|", 0, 0, false},
+	    {"one two three", "one|two|three|", 3, 0, true},
+	    {"a\nb", "a\u21b5b|", 0, 0, false},
+	    {" it ", " it |", 0, 0, false},
+	};
+	struct text_engine *engine = engine_or_skip();
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		struct told told = {.text = BUFFER_INIT};
+		struct text_style style = {12, cases[i / 2].max_width * 12, cases[i / 2].wrap};
+
+		if (i % 2) { /* a hundredth of a pixel */
+			style.size *= 100;
+			style.max_width *= 100;
+		}
+		assert_int_equal(text_engine_set(engine, NULL, i % 2, NULL), ATTN_OK);
+		text_lines(engine, cases[i / 2].text, style, tell, &told);
+		assert_string_equal(told.text.data, cases[i / 2].want);
+		assert_int_equal(told.right_to_left, cases[i / 2].right_to_left);
+		assert_true(told.widest <= text_measure(engine, cases[i / 2].text, style).width + 1);
+		buffer_release(&told.text);
+	}
+	text_engine_free(engine);
+}
+
+/* A shortened text is told as it is shown. */
+static void test_shortened_lines(void **state)
+{
+	struct text_engine *engine = engine_or_skip();
+	struct told told = {.text = BUFFER_INIT};
+	const char *text = "incomprehensibilities";
+
+	(void)state;
+	text_lines(engine, text, (struct text_style){.size = 10, .max_width = 60}, tell, &told);
+	const char *end = strstr(told.text.data, "\u2026|");
+	assert_non_null(end);
+	assert_true(end > told.text.data + 2);
+	assert_memory_equal(told.text.data, text, (size_t)(end - told.text.data));
+	assert_true(told.widest <= 60);
+	buffer_release(&told.text);
+	text_engine_free(engine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_visible),    cmocka_unit_test(test_box),
 	    cmocka_unit_test(test_shortening), cmocka_unit_test(test_clipping),
 	    cmocka_unit_test(test_missing),    cmocka_unit_test(test_many),
+	    cmocka_unit_test(test_lines),      cmocka_unit_test(test_shortened_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
