@@ -33,6 +33,28 @@ struct drawing {
 	struct layout layout;
 };
 
+/* heatmap_size.c */
+
+/* Lengths of the layout a pixel at 96 dpi, and how much larger text is than it would
+ * be. */
+double heatmap_units(const struct heatmap_options *options);
+double heatmap_font_factor(const struct heatmap_options *options);
+
+/* ATTN_USAGE for options out of range, or against each other. */
+enum attn_status heatmap_check(const struct heatmap_options *options, struct attn_error *err);
+
+/* Rows and columns of the picture for so many queries and keys a cell. */
+void drawing_set_cells(struct drawing *d, size_t query_factor, size_t key_factor);
+
+/* Lay out, with numbers in cells where they are wanted and fit.  ATTN_USAGE, and what
+ * would do, where the size asked for is too small. */
+enum attn_status drawing_place(struct drawing *d, struct attn_error *err);
+
+/* Refuse, naming the option to change, what would wrap or be no picture: width and
+ * height in the layout's lengths. */
+enum attn_status drawing_check_extent(const struct drawing *d, double width, double height,
+				      struct attn_error *err);
+
 /* heatmap_text.c */
 
 /* The label of a row or column of cells; `number` is where it is written when
