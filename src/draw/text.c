@@ -216,7 +216,7 @@ bool text_lay_out(struct text_engine *t, const struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
 	struct text_style style = e->style;
-	double width = style.max_width * PANGO_SCALE / text_scale(t, e);
+	double width = (double)style.max_width * PANGO_SCALE / text_scale(t, e);
 	if (t->laid_out == e)
 		return true;
 	t->laid_out = NULL;

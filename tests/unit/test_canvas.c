@@ -434,6 +434,28 @@ static void test_widths(void **state)
 	heatmap_painter_free(painter);
 }
 
+/* The widest picture that there is, whose lengths are the largest. */
+static void test_widest(void **state)
+{
+	struct heatmap_painter *painter = painter_or_skip();
+	struct grid g = make_grid(14, 14);
+	struct heatmap_panel panel = {&g, NULL};
+	struct heatmap_figure figure = {
+	    .panels = &panel,
+	    .panel_count = 1,
+	    .title = "head 0",
+	    .options = {.format = HEATMAP_SVG, .width = {32000, LENGTH_PX}, .font_size = 100}};
+	size_t length;
+	char *svg = write_figure(painter, &figure, &length);
+
+	(void)state;
+	check_xml(svg);
+	assert_non_null(strstr(svg, " width=\"32000px\""));
+	assert_null(strstr(svg, "=\"-")); /* nothing wrapped */
+	free(svg);
+	heatmap_painter_free(painter);
+}
+
 static void test_width_refusals(void **state)
 {
 	struct heatmap_painter *painter = painter_or_skip();
@@ -643,13 +665,14 @@ static void test_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_svg_cells),    cmocka_unit_test(test_svg_image),
-	    cmocka_unit_test(test_svg_text),     cmocka_unit_test(test_svg_direction),
-	    cmocka_unit_test(test_svg_figure),   cmocka_unit_test(test_pdf_figure),
-	    cmocka_unit_test(test_widths),       cmocka_unit_test(test_width_refusals),
-	    cmocka_unit_test(test_transparency), cmocka_unit_test(test_ground),
-	    cmocka_unit_test(test_themes),       cmocka_unit_test(test_dark_maps),
-	    cmocka_unit_test(test_fonts),        cmocka_unit_test(test_lengths),
+	    cmocka_unit_test(test_svg_cells),      cmocka_unit_test(test_svg_image),
+	    cmocka_unit_test(test_svg_text),       cmocka_unit_test(test_svg_direction),
+	    cmocka_unit_test(test_svg_figure),     cmocka_unit_test(test_pdf_figure),
+	    cmocka_unit_test(test_widths),         cmocka_unit_test(test_widest),
+	    cmocka_unit_test(test_width_refusals), cmocka_unit_test(test_transparency),
+	    cmocka_unit_test(test_ground),         cmocka_unit_test(test_themes),
+	    cmocka_unit_test(test_dark_maps),      cmocka_unit_test(test_fonts),
+	    cmocka_unit_test(test_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
