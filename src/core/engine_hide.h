@@ -29,4 +29,9 @@ enum reach hiding_reach(const struct hiding *h, size_t first, size_t count);
  * part or all: add the float mask, and make hidden ones `hidden`. */
 void hide(struct hiding *h, enum reach reach, size_t first, size_t count, float *scores, float hidden);
 
+/* Of whole rows of scores, those that sparsemax or 1.5-entmax may give weight again in
+ * float64, rounded once: keys [first, end) of scores (keys, TILE). */
+void engine_refine(const struct engine *engine, const struct map *map, const struct row_block *block,
+		   const struct hiding *h, size_t first, size_t end, float *scores);
+
 #endif

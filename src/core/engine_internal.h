@@ -115,6 +115,10 @@ bool engine_tile(const struct engine *engine, const struct map *map, struct work
 enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
 				  struct row_block *block, struct attn_error *err);
 
+/* Scores in float64 of a query and `keys` keys from k on, before softcap: row (keys). */
+void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
+			     const float *k, size_t keys, double *row);
+
 /* Make Q, K and V (or make them again): project, norm, turn, join with past and appended
  * keys, and bring them to where scores are products. */
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);

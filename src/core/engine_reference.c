@@ -25,20 +25,16 @@ static enum attn_status keep_scores(const struct engine *engine, const struct wo
 	return ATTN_OK;
 }
 
-/* Scores of one query and all keys. */
-static void multiply(const struct engine *engine, const struct map *map, const struct row_block *block,
-		     size_t query, double *row)
+void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
+			     const float *k, size_t keys, double *row)
 {
 	const struct score *s = &engine->problem->score;
-	const float *q =
-	    head_start(&engine->q, block->batch, map->query_head) + query * engine->q.token_stride;
-	const float *k = head_start(&engine->k, block->batch, map->key_head);
 	if (s->kind == SCORE_ADDITIVE)
 		reference_additive(row, q, k, engine->k.token_stride,
-				   s->v.data + map->query_head * s->v.head_stride, s->inner, engine->keys,
+				   s->v.data + map->query_head * s->v.head_stride, s->inner, keys,
 				   map->scale);
 	else
-		reference_scores(row, q, k, engine->k.token_stride, s->inner, engine->keys, map->scale);
+		reference_scores(row, q, k, engine->k.token_stride, s->inner, keys, map->scale);
 }
 
 /* Add what masks and distances add, and hide what is hidden. */
@@ -69,7 +65,10 @@ static enum attn_status compute_row(const struct engine *engine, const struct ma
 	double *row = w->row;
 
 	visibility_row(&p->visibility, block->batch, block->head, query, visible);
-	multiply(engine, map, block, query, row);
+	engine_reference_scores(engine, map,
+				head_start(&engine->q, block->batch, map->query_head) +
+				    query * engine->q.token_stride,
+				head_start(&engine->k, block->batch, map->key_head), keys, row);
 	enum attn_status status = keep_scores(engine, w, block, r, SCORES_RAW, err);
 	if (p->score.softcap > 0)
 		reference_softcap(row, keys, p->score.softcap);

@@ -224,6 +224,7 @@ static bool normalize(const struct engine *engine, const struct workspace *w, co
 		for (size_t i = 0; i < rows * TILE; i++)
 			t->scores[at * TILE + i] = -INFINITY;
 	}
+	engine_refine(engine, t->map, block, &t->hiding, first, end, t->scores);
 	if (!normalize_tile(&engine->problem->normalization, t->map->sink, t->scores + first * TILE,
 			    end - first, t->count, t->running.highest, w->normalizing))
 		return false;

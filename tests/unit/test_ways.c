@@ -31,20 +31,41 @@ static struct bundle random_bundle(size_t heads, size_t queries, size_t keys, si
 	return b;
 }
 
-/* Contexts by tiles, without and with weights, are those of the reference. */
-static void expect_same_rows(const struct bundle *b, const char *name)
+/* Contexts by tiles, without and with weights, are those of the reference, to within
+ * least + 1e-5 |x|. */
+static void expect_near_rows(const struct bundle *b, const char *name, double least)
 {
 	struct answer plain = compute(b, name, (struct engine_want){true, true, SCORES_RAW});
 	for (int weights = 0; weights <= 1; weights++) {
 		struct answer tiles = compute(b, name, (struct engine_want){weights, true, SCORES_NONE});
 		for (size_t i = 0; i < plain.contexts; i++)
-			if (!(fabs((double)tiles.context[i] - (double)plain.context[i]) <= 1e-5))
+			if (!(fabs((double)tiles.context[i] - (double)plain.context[i]) <=
+			      least + 1e-5 * fabs((double)plain.context[i])))
 				fail_msg("%s: context[%zu] is %.9g, expected %.9g", name, i,
 					 (double)tiles.context[i], (double)plain.context[i]);
 		assert_int_equal(tiles.masked, plain.masked);
 		answer_release(&tiles);
 	}
 	answer_release(&plain);
+}
+
+static void expect_same_rows(const struct bundle *b, const char *name)
+{
+	expect_near_rows(b, name, 1e-5);
+}
+
+/* Weights that move as their scores do keep to what softmax keeps to. */
+static void test_sparse_weights(void **state)
+{
+	static const char *const normalizers[] = {"sparsemax", "entmax15"};
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct bundle b = random_bundle(2, 130, 200, 64);
+		put_setting(&b, "normalizer", normalizers[i % 2]);
+		put_setting(&b, "scale", i < 2 ? "0.125" : "0.5");
+		expect_near_rows(&b, normalizers[i % 2], 2e-6);
+		bundle_release(&b);
+	}
 }
 
 /* Sums over the first keys are for queries that see them all.  Here the window of the last
@@ -86,6 +107,7 @@ static void test_large_biases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_sparse_weights),
 	    cmocka_unit_test(test_linear_windows),
 	    cmocka_unit_test(test_large_biases),
 	};
