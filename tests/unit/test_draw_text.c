@@ -251,13 +251,49 @@ static void test_shortened_lines(void **state)
 	text_engine_free(engine);
 }
 
+/* Over what is half transparent: seen on white, the same as text on the colour that
+ * was seen there before. */
+static void test_half_transparent(void **state)
+{
+	struct text_style style = {.size = 14};
+	struct text_engine *engine = engine_or_skip();
+	const struct rgb ink = {40, 90, 160};
+	struct image clear, half;
+
+	(void)state;
+	assert_int_equal(image_init(&clear, 60, 30, NULL), ATTN_OK);
+	assert_int_equal(image_init(&half, 60, 30, NULL), ATTN_OK);
+	assert_int_equal(image_clear(&clear, NULL), ATTN_OK);
+	assert_int_equal(image_clear(&half, NULL), ATTN_OK);
+	memset(half.pixels, 200, 60 * 30 * 3);
+	memset(half.alpha, 128, 60 * 30);
+	text_paint(engine, &clear, "text", style, 5, 20, false, ink); /* its alpha is what text covers */
+	text_paint(engine, &half, "text", style, 5, 20, false, ink);
+	for (size_t i = 0; i < 60 * 30; i++) {
+		const int inks[] = {ink.r, ink.g, ink.b};
+		double covered = clear.alpha[i] / 255.0, seen = half.alpha[i] / 255.0;
+
+		for (size_t k = 0; k < 3; k++) {
+			double before = 200 * (128 / 255.0) + 255 * (127 / 255.0);
+			double want = inks[k] * covered + before * (1 - covered);
+			double got = half.pixels[3 * i + k] * seen + 255 * (1 - seen);
+
+			assert_true(got > want - 1.5 && got < want + 1.5);
+		}
+	}
+	image_release(&clear);
+	image_release(&half);
+	text_engine_free(engine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_visible),    cmocka_unit_test(test_box),
-	    cmocka_unit_test(test_shortening), cmocka_unit_test(test_clipping),
-	    cmocka_unit_test(test_missing),    cmocka_unit_test(test_many),
-	    cmocka_unit_test(test_lines),      cmocka_unit_test(test_shortened_lines),
+	    cmocka_unit_test(test_visible),          cmocka_unit_test(test_box),
+	    cmocka_unit_test(test_shortening),       cmocka_unit_test(test_clipping),
+	    cmocka_unit_test(test_missing),          cmocka_unit_test(test_many),
+	    cmocka_unit_test(test_half_transparent), cmocka_unit_test(test_lines),
+	    cmocka_unit_test(test_shortened_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
