@@ -26,8 +26,8 @@ static const char usage_end[] =
     "attn inspect token it samples/animal.safetensors samples/use-lite-layer1.safetensors\n"
     "\n"
     "Exit status: 0 done, 1 nothing matched, 2 wrong usage, 3 bad input, 4 could not read,\n"
-    "write or allocate.  'attn help COMMAND' says more, as do the manual pages attn(1) and\n"
-    "attn-formats(5).\n";
+    "write or allocate.  'attn help COMMAND' says more, as do the manual pages attn(1),\n"
+    "attn-formats(5) and attn-attention(7).\n";
 
 static void print_commands(const struct command *const *table)
 {

@@ -317,11 +317,11 @@ void steps_text_summary(const struct steps *s, size_t batch, size_t head, struct
 	size_t unseeing = s->in->info->queries - a.queries;
 	struct buffer scaled = BUFFER_INIT;
 	const struct summary_line lines[] = {
-	    {"variance", "of the scores: how far they lie apart", a.variance, b.variance},
-	    {"entropy", "in nats: 0 where one key has all weight", a.entropy, b.entropy},
-	    {"effective keys", "e^entropy: as many even weights have it", exp(a.entropy), exp(b.entropy)},
-	    {"largest weight", "near 1 one key has it all", a.largest, b.largest},
-	    {"gradient", "w (1 - w): near 0 little can be learned", a.gradient, b.gradient},
+	    {"variance", "of the scores: how far apart", a.variance, b.variance},
+	    {"entropy", "in nats: 0 if one key has all", a.entropy, b.entropy},
+	    {"effective keys", "e^entropy: as of even weights", exp(a.entropy), exp(b.entropy)},
+	    {"largest weight", "near 1: one key has it all", a.largest, b.largest},
+	    {"gradient", "w (1 - w): near 0 none learns", a.gradient, b.gradient},
 	};
 	size_t count = sizeof lines / sizeof *lines;
 	add_head(s, batch, head, text);

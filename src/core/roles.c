@@ -118,9 +118,25 @@ const struct role *role_find(const char *name)
 	return NULL;
 }
 
+/* What published configurations call settings of ours. */
+static const char *role_alias(const char *name)
+{
+	static const char *const aliases[][2] = {
+	    {"sliding_window", "window"},          {"rope_theta", "rope"},
+	    {"num_attention_heads", "num_heads"},  {"num_key_value_heads", "num_kv_heads"},
+	    {"attn_logit_softcapping", "softcap"}, {"logit_softcapping", "softcap"},
+	};
+	for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+		if (strcmp(name, aliases[i][0]) == 0)
+			return aliases[i][1];
+	return NULL;
+}
+
 const char *role_suggest(const char *name)
 {
-	const char *best = NULL;
+	const char *best = role_alias(name);
+	if (best)
+		return best;
 	size_t length = strlen(name), nearest = length / 3 > 2 ? length / 3 : 2;
 	if (length <= 2)
 		nearest = 0; /* one- and two-letter names are all alike */

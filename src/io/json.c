@@ -166,6 +166,8 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 			suggest(&best, item->string, nearest);
 		suggest(&best, item->string, "heads");
 		suggest(&best, item->string, "source");
+		if (!best.name)
+			best.name = nearest;
 		return fail_unknown(doc, "", item->string, best.name);
 	}
 	/* Known keys are few, and the first that comes twice ends the search. */

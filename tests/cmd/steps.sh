@@ -64,11 +64,11 @@ head 0 (alike), query 2: sat
 head 0 (alike), over its 3 queries
 
                   0.6931 q.k     q.k
-  variance        0.1542      0.321   of the scores: how far they lie apart
-  entropy         1.05        1.003   in nats: 0 where one key has all weight
-  effective keys  2.857       2.727   e^entropy: as many even weights have it
-  largest weight  0.4333      0.4736  near 1 one key has it all
-  gradient        0.2117      0.2018  w (1 - w): near 0 little can be learned
+  variance        0.1542      0.321   of the scores: how far apart
+  entropy         1.05        1.003   in nats: 0 if one key has all
+  effective keys  2.857       2.727   e^entropy: as of even weights
+  largest weight  0.4333      0.4736  near 1: one key has it all
+  gradient        0.2117      0.2018  w (1 - w): near 0 none learns
 END
 same 'text by hand' expected out
 
