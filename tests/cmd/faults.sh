@@ -172,7 +172,7 @@ printf '["a", "b"]' > names.json
 status 0 attn run weights=stored.json mask=mask.json kv_lengths=lengths.json tokens=names.json --rankings -
 
 # A PNG has no other ending.
-for name in a.pdf b.svg c.jpg d.png.txt; do
+for name in a.gif b.ps c.jpg d.png.txt; do
 	status 2 attn heatmap x.json -o "$name"
 	says "'$name' ends in '.${name##*.}', expected .png"
 	ok "$name is not made" test ! -e "$name"
