@@ -51,18 +51,37 @@ say = $(quiet_$(V))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY = $(BUILD)/libattn.a
 
+# The files of attn view's page; its scripts share one scope, in this order.
+PAGE_SCRIPTS = $(addprefix src/draw/page/,codec.js state.js colour.js surface.js heads.js matrix.js grid.js panel.js main.js)
+PAGE_OBJECTS = $(addprefix $(BUILD)/src/draw/page/,html.o css.o js.o)
+
 all: $(PROGRAM)
 
 $(PROGRAM): $(call objects,$(COMMAND_SOURCES)) $(LIBRARY)
 	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(PAGE_OBJECTS)
 	@rm -f $@
 	$(call say,ar,$@) ar rcs $@ $^
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Each becomes an array of its bytes, in C: no other tool is needed, and it crosses to any target.
+$(BUILD)/src/draw/page/html.c: src/draw/page/page.html
+$(BUILD)/src/draw/page/css.c: src/draw/page/page.css
+$(BUILD)/src/draw/page/js.c: $(PAGE_SCRIPTS)
+$(PAGE_OBJECTS:%.o=%.c): Makefile
+	@mkdir -p $(@D)
+	$(call say,embed,$@) { \
+		printf '#include "draw/page_files.h"\nconst unsigned char page_%s[] = {\n' $(basename $(@F)); \
+		cat $(filter-out Makefile,$^) | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g'; \
+		printf '};\nconst size_t page_%s_size = sizeof page_%s;\n' $(basename $(@F)) $(basename $(@F)); \
+	} >$@
+
+$(PAGE_OBJECTS): %.o: %.c
+	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rows of a few hundred bytes: the library copies them faster than what is inlined.
 $(BUILD)/src/core/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset

@@ -25,7 +25,7 @@ struct command {
 extern const struct command *const commands[];         /* attn ... */
 extern const struct command *const inspect_commands[]; /* attn inspect ... */
 
-extern const struct command command_run, command_merge, command_heatmap, command_inspect, command_bench,
+extern const struct command command_run, command_merge, command_heatmap, command_view, command_inspect, command_bench,
     command_help;
 extern const struct command command_inspect_token, command_inspect_file;
 

@@ -1,0 +1,329 @@
+/* attn view: one web page that shows weights. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cmd/inputs.h"
+#include "cmd/progress.h"
+#include "draw/colormap.h"
+#include "draw/page.h"
+#include "io/output.h"
+#include "sinks/page.h"
+#include "util/checked.h"
+
+static const char usage[] =
+    "usage: attn view [options] INPUT...\n"
+    "\n"
+    "Make one web page that shows attention weights: tokens joined by lines, matrices, and\n"
+    "all heads at a glance.  The page needs no network and no other file.  INPUT is a file\n"
+    "to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
+    "\n"
+    "  -o, --output FILE     where to write the page; '-' is standard output [page.html]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
+    "      --layer LIST      layers of a stored result [all]\n"
+    "      --batch LIST      batch items [all]\n"
+    "      --title TEXT      title of the page [the names of the files]\n";
+
+static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"  -h, --help            show this help\n"
+				"\n"
+				"attn view x.json -o x.html\n";
+
+static const struct option table[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"head", required_argument, NULL, OPTION_HEAD},
+    {"layer", required_argument, NULL, OPTION_LAYER},
+    {"batch", required_argument, NULL, OPTION_BATCH},
+    {"title", required_argument, NULL, OPTION_TITLE},
+    SETTING_OPTIONS,
+    THREADS_OPTION,
+    HELP_OPTION,
+    END_OPTION,
+};
+
+struct job {
+	const char *path, *title;
+	struct selection_options selection;
+	struct inputs in;
+	struct selection selected;
+	struct page_plan plan;
+	struct page_sink sink;
+	struct output out;
+	char **operands;
+	size_t operand_count;
+};
+
+/* The name of an operand's file: what stands after its last slash, and before its tensor. */
+static void add_file_name(struct buffer *name, const char *operand)
+{
+	const char *equals = strchr(operand, '=');
+	const char *file = equals && !memchr(operand, '/', (size_t)(equals - operand)) ? equals + 1 : operand;
+	const char *slash = strrchr(file, '/');
+	if (slash && slash[1])
+		file = slash + 1;
+	const char *colon = equals ? strchr(file, ':') : NULL;
+	if (strcmp(file, "-") == 0)
+		buffer_add_string(name, "standard input");
+	else
+		buffer_add(name, file, colon ? (size_t)(colon - file) : strlen(file));
+}
+
+/* Names without repetition: a checkpoint is often bound role by role. */
+static bool find_names(const struct job *job, struct string_list *names)
+{
+	struct buffer name = BUFFER_INIT;
+	bool ok = true;
+	for (size_t i = 0; i < job->operand_count && ok; i++) {
+		bool known = false;
+		buffer_clear(&name);
+		add_file_name(&name, job->operands[i]);
+		buffer_add(&name, "", 0);
+		ok = !name.failed;
+		for (size_t n = 0; n < names->count && ok; n++)
+			known |= strcmp(names->items[n], name.data) == 0;
+		if (ok && !known)
+			ok = string_list_add(names, name.data);
+	}
+	buffer_release(&name);
+	return ok;
+}
+
+static void add_strings(struct buffer *json, const char *name, const struct string_list *list)
+{
+	buffer_printf(json, ",\n\"%s\": [", name);
+	for (size_t i = 0; i < list->count; i++) {
+		if (i > 0)
+			buffer_add_char(json, ',');
+		page_add_json_string(json, list->items[i]);
+	}
+	buffer_add_char(json, ']');
+}
+
+static bool same_strings(const struct string_list *a, const struct string_list *b)
+{
+	bool same = a->count == b->count;
+	for (size_t i = 0; i < a->count && same; i++)
+		same = strcmp(a->items[i], b->items[i]) == 0;
+	return same;
+}
+
+/* Labels as they are shown, and raw where those differ; the keys' where they are not the
+ * queries'. */
+static void add_tokens(struct buffer *json, const struct inputs *in)
+{
+	const struct rows_info *info = in->info;
+	add_strings(json, "queryTokens", &in->shown_queries);
+	if (!same_strings(&in->shown_queries, &info->query_labels))
+		add_strings(json, "queryRaw", &info->query_labels);
+	if (same_strings(&info->query_labels, &info->key_labels) && !info->cross)
+		return;
+	add_strings(json, "keyTokens", &in->shown_keys);
+	if (!same_strings(&in->shown_keys, &info->key_labels))
+		add_strings(json, "keyRaw", &info->key_labels);
+}
+
+/* Items of an axis that are chosen: [[index, number or name], ...]; alone: [index, ...]. */
+static void add_axis(struct buffer *json, const char *name, const bool *chosen, size_t count, size_t first,
+		     const struct string_list *names, bool alone)
+{
+	const char *between = "";
+	buffer_printf(json, ",\n\"%s\": [", name);
+	for (size_t i = 0; i < count; i++) {
+		if (!rows_chosen(chosen, i))
+			continue;
+		buffer_printf(json, alone ? "%s%zu" : "%s[%zu,", between, i);
+		if (names && i < names->count)
+			page_add_json_string(json, names->items[i]);
+		else if (!alone)
+			buffer_printf(json, names ? "\"%zu\"" : "%zu", first + i);
+		if (!alone)
+			buffer_add_char(json, ']');
+		between = ",";
+	}
+	buffer_add_char(json, ']');
+}
+
+/* The colour maps, in steps fine enough to be interpolated. */
+static void add_maps(struct buffer *json)
+{
+	enum {
+		STEPS = 33
+	};
+	struct rgb colours[STEPS];
+	buffer_add_string(json, ",\n\"maps\": {");
+	for (size_t i = 0; i < colormap_count(); i++) {
+		colormap_fill(colormap_find(colormap_name(i)), colours, STEPS);
+		buffer_printf(json, "%s\"%s\": [", i ? "," : "", colormap_name(i));
+		for (size_t c = 0; c < STEPS; c++)
+			buffer_printf(json, "%s\"#%02x%02x%02x\"", c ? "," : "", colours[c].r, colours[c].g,
+				      colours[c].b);
+		buffer_add_char(json, ']');
+	}
+	buffer_add_char(json, '}');
+}
+
+static const char *flag(bool value)
+{
+	return value ? "true" : "false";
+}
+
+/* What the page knows before its weights. */
+static void add_meta(struct buffer *json, const struct job *job, const char *title,
+		     const struct string_list *names)
+{
+	const struct rows_info *info = job->in.info;
+	const struct page_plan *plan = &job->plan;
+	buffer_add_string(json, "{\"title\": ");
+	page_add_json_string(json, title);
+	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
+	add_strings(json, "inputs", names);
+	buffer_printf(json, ",\n\"queries\": %zu, \"keys\": %zu, \"cross\": %s, \"signed\": %s", info->queries,
+		      info->keys, flag(info->cross), flag(info->signed_weights));
+	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s", flag(info->has_tokens),
+		      flag(info->has_batch), flag(info->layer_known));
+	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.6f", plan->bits,
+		      page_levels(plan), plan->top, page_error(plan));
+	add_axis(json, "layers", job->selected.layers, info->layers, info->first_layer, NULL, false);
+	add_axis(json, "batches", job->selected.batch, info->batch, 0, NULL, true);
+	add_axis(json, "heads", job->selected.heads, info->heads, 0, &info->head_names, false);
+	add_tokens(json, &job->in);
+	add_maps(json);
+	buffer_add_string(json, "}");
+}
+
+/* The page up to its weights. */
+static enum attn_status begin(struct job *job, struct buffer *page, struct attn_error *err)
+{
+	struct string_list names = {0};
+	struct buffer title = BUFFER_INIT, meta = BUFFER_INIT;
+	bool ok = find_names(job, &names);
+	if (job->title)
+		buffer_add_string(&title, job->title);
+	for (size_t i = 0; i < names.count && !job->title; i++)
+		buffer_printf(&title, "%s%s", i ? ", " : "", names.items[i]);
+	buffer_add(&title, "", 0);
+	if (ok && !title.failed)
+		add_meta(&meta, job, title.data, &names);
+	enum attn_status status = ok && !title.failed && !meta.failed
+				      ? page_begin(page, title.data, meta.data, err)
+				      : attn_fail_memory(err);
+	string_list_release(&names);
+	buffer_release(&title);
+	buffer_release(&meta);
+	return status;
+}
+
+static size_t count_chosen(const bool *chosen, size_t count)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += rows_chosen(chosen, i);
+	return found;
+}
+
+static enum attn_status plan(struct job *job, const struct command *self, struct attn_error *err)
+{
+	const struct rows_info *info = job->in.info;
+	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
+	if (status != ATTN_OK)
+		return status;
+	size_t heads = count_chosen(job->selected.heads, info->heads);
+	if (!size_mul(heads, count_chosen(job->selected.layers, info->layers), &heads) ||
+	    !size_mul(heads, count_chosen(job->selected.batch, info->batch), &heads))
+		return attn_fail_memory(err);
+	status = page_plan_init(&job->plan, info, heads, err);
+	if (status == ATTN_OK && job->plan.top > 0)
+		report_note(self,
+			    "%zu heads of %zu x %zu weights: of each query the page keeps the %zu keys with the "
+			    "largest",
+			    heads, info->queries, info->keys, job->plan.top);
+	return status;
+}
+
+static enum attn_status write_page(struct job *job, const struct command *self, struct attn_error *err)
+{
+	struct buffer text = BUFFER_INIT;
+	struct rows_selection rows = selection_rows(&job->selected);
+	struct row_sink *sinks[] = {&job->sink.sink};
+	uint64_t before = 0;
+	enum attn_status status = begin(job, &text, err);
+	if (status == ATTN_OK)
+		status = output_write(&job->out, text.data, text.length, err);
+	before = text.length;
+	if (status == ATTN_OK) {
+		page_sink_init(&job->sink, &job->plan, job->in.info, job->out.stream);
+		status = progress_stream(self, job->in.source, &rows, sinks, 1, err);
+	}
+	buffer_clear(&text);
+	if (status == ATTN_OK)
+		status = page_end(&text, before + job->sink.written, err);
+	if (status == ATTN_OK)
+		status = output_write(&job->out, text.data, text.length, err);
+	buffer_release(&text);
+	return status == ATTN_OK ? output_commit(&job->out, err) : status;
+}
+
+static enum attn_status parse(struct job *job, struct options *o, bool *help, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	int id;
+	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
+		if (id == 'o')
+			status = option_once(o, &job->path, err);
+		else if (id == 'h' || id == OPTION_HELP)
+			*help = true;
+		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+			selection_option(&job->selection, id, o->value);
+		else if (id == OPTION_TITLE)
+			job->title = o->value;
+		else
+			status = id < 0 ? ATTN_USAGE : inputs_setting(&job->in, o, err);
+	}
+	return status;
+}
+
+/* Under another ending browsers would not show it. */
+static enum attn_status check_ending(struct job *job, struct attn_error *err)
+{
+	if (!job->path)
+		job->path = "page.html";
+	const char *slash = strrchr(job->path, '/');
+	const char *name = slash ? slash + 1 : job->path;
+	const char *dot = strrchr(name, '.');
+	if (!dot || dot == name || strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .html", job->path, dot);
+}
+
+static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
+{
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
+	struct job job = {0};
+	bool help = false;
+	enum attn_status status = parse(&job, &o, &help, err);
+	if (status == ATTN_OK && help)
+		status = print_usage(self, err);
+	else if (status == ATTN_OK) {
+		job.operands = argv + optind;
+		job.operand_count = (size_t)(argc - optind);
+		status = check_ending(&job, err);
+		if (status == ATTN_OK)
+			status = inputs_open(&job.in, self, argc - optind, argv + optind,
+					     (struct engine_want){.weights = true}, err);
+		if (status == ATTN_OK)
+			status = plan(&job, self, err);
+		if (status == ATTN_OK)
+			status = output_open(&job.out, job.path, true, err);
+		if (status == ATTN_OK)
+			status = write_page(&job, self, err);
+		if (status == ATTN_OK)
+			report_written(self, job.path);
+	}
+	output_abort(&job.out);
+	page_sink_release(&job.sink);
+	selection_release(&job.selected);
+	inputs_release(&job.in);
+	return status;
+}
+
+const struct command command_view = {"view", run, "attn view", "make a web page that shows weights", usage, usage_end};
