@@ -71,7 +71,7 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,view | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,file) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -152,8 +152,8 @@ _attn()
 	esac
 
 	case $command in
-	"") options="run merge heatmap inspect bench help --help --version --verbose" ;;
-	help) options="run merge heatmap inspect bench" ;;
+	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
+	help) options="run merge heatmap view inspect bench" ;;
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
@@ -164,6 +164,7 @@ _attn()
 			--help $forms $picture"
 		;;
 	heatmap) options="--output --format --head --layer --batch --threads --help $matrix $picture $settings" ;;
+	view) options="--output --head --layer --batch --title --threads --help $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"
@@ -174,7 +175,7 @@ _attn()
 		options="token file"
 	fi
 	case $command,$word in
-	run,-* | merge,-* | heatmap,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | merge,-* | heatmap,-* | view,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
 	"inspect file",* | merge,*)

@@ -177,10 +177,10 @@ static void add_meta(struct buffer *json, const struct job *job, const char *tit
 	page_add_json_string(json, title);
 	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
 	add_strings(json, "inputs", names);
-	buffer_printf(json, ",\n\"queries\": %zu, \"keys\": %zu, \"cross\": %s, \"signed\": %s", info->queries,
-		      info->keys, flag(info->cross), flag(info->signed_weights));
-	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s", flag(info->has_tokens),
-		      flag(info->has_batch), flag(info->layer_known));
+	buffer_printf(json, ",\n\"queries\": %zu, \"keys\": %zu, \"cross\": %s, \"signed\": %s",
+		      info->queries, info->keys, flag(info->cross), flag(info->signed_weights));
+	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
+		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
 	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.6f", plan->bits,
 		      page_levels(plan), plan->top, page_error(plan));
 	add_axis(json, "layers", job->selected.layers, info->layers, info->first_layer, NULL, false);
@@ -233,10 +233,11 @@ static enum attn_status plan(struct job *job, const struct command *self, struct
 		return attn_fail_memory(err);
 	status = page_plan_init(&job->plan, info, heads, err);
 	if (status == ATTN_OK && job->plan.top > 0)
-		report_note(self,
-			    "%zu heads of %zu x %zu weights: of each query the page keeps the %zu keys with the "
-			    "largest",
-			    heads, info->queries, info->keys, job->plan.top);
+		report_note(
+		    self,
+		    "%zu heads of %zu x %zu weights: of each query the page keeps the %zu keys with the "
+		    "largest",
+		    heads, info->queries, info->keys, job->plan.top);
 	return status;
 }
 
@@ -326,4 +327,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	return status;
 }
 
-const struct command command_view = {"view", run, "attn view", "make a web page that shows weights", usage, usage_end};
+const struct command command_view = {"view", run,      "attn view", "make a web page that shows weights",
+				     usage,  usage_end};

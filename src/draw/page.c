@@ -70,8 +70,8 @@ static void expand(struct buffer *page, size_t *at, const struct place *places, 
 			*at += strlen(end);
 			return;
 		}
-		while (i < count &&
-		       (rest < strlen(places[i].name) || memcmp(html + *at, places[i].name, strlen(places[i].name)) != 0))
+		while (i < count && (rest < strlen(places[i].name) ||
+				     memcmp(html + *at, places[i].name, strlen(places[i].name)) != 0))
 			i++;
 		if (i < count) {
 			buffer_add(page, places[i].text, places[i].length);
@@ -90,7 +90,8 @@ enum attn_status page_begin(struct buffer *page, const char *title, const char *
 	buffer_add_string(&script, SCRIPT_END);
 	page_add_html(&name, title);
 	buffer_add(&name, "", 0);
-	buffer_add_string(&policy, "default-src 'none'; img-src data: blob:; base-uri 'none'; form-action 'none'");
+	buffer_add_string(&policy,
+			  "default-src 'none'; img-src data: blob:; base-uri 'none'; form-action 'none'");
 	if (!script.failed)
 		add_hash(&policy, "script-src", script.data, script.length);
 	add_hash(&policy, "style-src", (const char *)page_css, page_css_size);
@@ -98,10 +99,8 @@ enum attn_status page_begin(struct buffer *page, const char *title, const char *
 	size_t at = 0;
 	if (!failed) {
 		struct place places[] = {
-		    {"@POLICY@", policy.data, policy.length},
-		    {"@TITLE@", name.data, name.length},
-		    {"@STYLE@", (const char *)page_css, page_css_size},
-		    {"@META@", meta, strlen(meta)},
+		    {"@POLICY@", policy.data, policy.length},           {"@TITLE@", name.data, name.length},
+		    {"@STYLE@", (const char *)page_css, page_css_size}, {"@META@", meta, strlen(meta)},
 		    {"@SCRIPT@", script.data, script.length},
 		};
 		expand(page, &at, places, sizeof places / sizeof *places, PLACE_OF_WEIGHTS);
@@ -114,7 +113,8 @@ enum attn_status page_begin(struct buffer *page, const char *title, const char *
 
 enum attn_status page_end(struct buffer *page, uint64_t bytes, struct attn_error *err)
 {
-	static const char size[] = "<script type=\"application/json\" id=\"end\">{\"bytes\": %20llu}</script>";
+	static const char size[] =
+	    "<script type=\"application/json\" id=\"end\">{\"bytes\": %20llu}</script>";
 	struct buffer skipped = BUFFER_INIT, tail = BUFFER_INIT;
 	size_t at = 0, own;
 	expand(&skipped, &at, NULL, 0, PLACE_OF_WEIGHTS);

@@ -35,8 +35,8 @@ static enum attn_status begin_head(struct page_sink *s, struct attn_error *err)
 {
 	s->maximum = 0;
 	buffer_clear(&s->packed);
-	int made = s->deflating ? deflateReset(&s->deflater)
-				: deflateInit(&s->deflater, Z_DEFAULT_COMPRESSION);
+	int made =
+	    s->deflating ? deflateReset(&s->deflater) : deflateInit(&s->deflater, Z_DEFAULT_COMPRESSION);
 	if (made != Z_OK)
 		return attn_fail_memory(err);
 	s->deflating = true;
@@ -46,8 +46,7 @@ static enum attn_status begin_head(struct page_sink *s, struct attn_error *err)
 static enum attn_status end_head(struct page_sink *s, const struct row_block *block, struct attn_error *err)
 {
 	buffer_clear(&s->text);
-	buffer_printf(&s->text,
-		      "<script type=\"application/octet-stream\" id=\"w-%zu-%zu-%zu\" data-max=\"",
+	buffer_printf(&s->text, "<script type=\"application/octet-stream\" id=\"w-%zu-%zu-%zu\" data-max=\"",
 		      block->layer, block->batch, block->head);
 	buffer_add_float(&s->text, s->maximum);
 	buffer_add_string(&s->text, "\">");

@@ -55,6 +55,7 @@ commands='attn|
 attn-run|run
 attn-merge|merge
 attn-heatmap|heatmap
+attn-view|view
 attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-file|inspect file'

@@ -12,7 +12,7 @@ elements()
 
 status 0 attn view $sample -o animal.html
 says "wrote 'animal.html'"
-is "an element a head" "$(elements animal.html w-0-0-)$(elements animal.html 'w-0-0-[0-3]"')" 04
+is "an element a head" "$(elements animal.html 'w-0-0-[0-3]"')" 4
 ok "a whole page" grep -qx '</html>' animal.html
 ok "its title" grep -q '<title>animal.safetensors, use-lite-layer1.safetensors</title>' animal.html
 is "its size is in it" "$(sed -n 's/.*"bytes": *\([0-9]*\).*/\1/p' animal.html)" "$(stat -c %s animal.html)"
@@ -31,8 +31,8 @@ is "two heads" "$(elements two.html 'w-0-0-[13]"')" 2
 status 0 attn view $sample --title 'A <b> & "c"' -o title.html
 ok "a title is text" grep -q '<title>A &#60;b&#62; &#38; &#34;c&#34;</title>' title.html
 status 0 attn view "$inputs/batched.json" --batch 1 -o batch.html
-is "one batch item" "$(elements batch.html 'w-0-1-')$(elements batch.html 'w-0-0-[0-9]"')" 00
-ok "the other is not there" test "$(grep -ac 'id="w-0-0-' batch.html)" -eq 0
+ok "one batch item" test "$(elements batch.html w-0-1-)" -gt 0
+is "and not the other" "$(elements batch.html w-0-0-)" 0
 status 0 attn run $sample --weights stored.safetensors
 status 0 attn view stored.safetensors --title x -o stored.html
 status 0 attn view $sample --title x -o computed.html
