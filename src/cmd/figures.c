@@ -5,16 +5,70 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sentence.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/utf8.h"
+
+/* --range, --transform, --clip. */
+static enum attn_status scale_option(struct figure_options *f, int id, const struct options *o,
+				     struct attn_error *err)
+{
+	static const char *const ranges[] = {"shared", "fixed", "head"};
+	static const char *const transforms[] = {"linear", "sqrt", "log"};
+	if (id == OPTION_CLIP)
+		return option_number(o, 50, 100, &f->heatmap.clip, err);
+	for (size_t i = 0; i < 3; i++) {
+		if (strcmp((id == OPTION_RANGE ? ranges : transforms)[i], o->value) != 0)
+			continue;
+		if (id == OPTION_RANGE)
+			f->heatmap.range = (enum heatmap_range)i;
+		else
+			f->heatmap.transform = (enum scale_transform)i;
+		return ATTN_OK;
+	}
+	return option_fail(
+	    o, id == OPTION_RANGE ? "'shared', 'fixed' or 'head'" : "'linear', 'sqrt' or 'log'", err);
+}
+
+/* Options that say two things of one scale, or nothing about these values. */
+static enum attn_status check_scale(const struct heatmap_options *h, const struct rows_info *info,
+				    struct attn_error *err)
+{
+	const char *range = h->range == HEATMAP_RANGE_FIXED ? "fixed" : "head";
+	if (h->scale_max > 0 && h->range != HEATMAP_RANGE_SHARED)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--max' and '--range %s' both say where the scale ends: give one", range);
+	if (h->clip > 0 && h->range == HEATMAP_RANGE_FIXED)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--clip' and '--range fixed' both say where the scale ends: give one");
+	if (h->clip > 0 && h->scale_max > 0)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--clip' and '--max' both say where the scale ends: give one");
+	if (info->signed_weights && h->colormap && !colormap_diverging(h->colormap))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "these weights have a sign, which '--colormap %s' does not show: give one of %s",
+		    colormap_name_of(h->colormap), colormap_diverging_names());
+	return ATTN_OK;
+}
 
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,
 			       struct attn_error *err)
 {
 	char expected[300];
 	switch (id) {
+	case OPTION_RANGE:
+	case OPTION_TRANSFORM:
+	case OPTION_CLIP:
+		return scale_option(f, id, o, err);
+	case OPTION_SENTENCES:
+		f->sentences = true;
+		return ATTN_OK;
 	case OPTION_COLORMAP:
+		f->list = f->may_list && strcmp(o->value, "list") == 0;
+		if (f->list)
+			return ATTN_OK;
 		f->heatmap.colormap = colormap_find(o->value);
 		if (f->heatmap.colormap)
 			return ATTN_OK;
@@ -77,6 +131,8 @@ static enum attn_status grid_limits(struct grid_options *grid, const struct figu
 				    const struct rows_info *info, size_t panels, struct attn_error *err)
 {
 	*grid = (struct grid_options){.reduction = f->reduction};
+	if (check_scale(&f->heatmap, info, err) != ATTN_OK)
+		return ATTN_USAGE;
 	return heatmap_limits(info->queries, info->keys, panels, &f->heatmap, &grid->max_rows,
 			      &grid->max_cols, err);
 }
@@ -95,6 +151,12 @@ enum attn_status figures_init(struct figures *f, const struct command *self, con
 			      const struct figure_options *options, struct attn_error *err)
 {
 	*f = (struct figures){.self = self, .in = in, .options = options};
+	if (options->sentences) {
+		f->query_ends = sentence_ends(&in->shown_queries);
+		f->key_ends = sentence_ends(&in->shown_keys);
+		if (!f->query_ends || !f->key_ends)
+			return attn_fail_memory(err);
+	}
 	return heatmap_painter_new(&f->painter, err);
 }
 
@@ -113,39 +175,11 @@ void figures_release(struct figures *f)
 		report_note(f->self, "there is no font family '%s': '%s' is drawn instead",
 			    f->options->heatmap.font, other);
 	heatmap_painter_free(f->painter);
+	free(f->query_ends);
+	free(f->key_ends);
 	for (size_t i = 0; i < f->waiting_count; i++)
 		output_abort(&f->waiting[i]);
 	*f = (struct figures){0};
-}
-
-/* "head 3 (name)", "12 heads", "heads 0, 2", "7 of 12 heads". */
-static void add_heads(struct buffer *text, const struct rows_info *info, const struct grid *grids,
-		      size_t count)
-{
-	enum {
-		LISTED = 4
-	};
-	char name[200];
-	if (count == 1)
-		buffer_printf(text, "head %s", head_text(info, grids[0].head, name, sizeof name));
-	else if (count == info->heads)
-		buffer_printf(text, "%zu heads", count);
-	else if (count > LISTED)
-		buffer_printf(text, "%zu of %zu heads", count, info->heads);
-	else
-		for (size_t i = 0; i < count; i++)
-			buffer_printf(text, "%s%zu", i ? ", " : "heads ", grids[i].head);
-}
-
-/* "batch 0, layer 1" as far as there are several or they are known, and the heads. */
-static void add_place(struct buffer *text, const struct rows_info *info, const struct grid *grids,
-		      size_t count)
-{
-	if (info->has_batch)
-		buffer_printf(text, "batch %zu, ", grids[0].batch);
-	if (info->layer_known)
-		buffer_printf(text, "layer %zu, ", info->first_layer + grids[0].layer);
-	add_heads(text, info, grids, count);
 }
 
 enum attn_status figures_commit(struct figures *f, struct attn_error *err)
@@ -186,7 +220,8 @@ static enum attn_status write_figure(struct figures *f, const struct heatmap_fig
 }
 
 static enum attn_status draw_panels(struct figures *f, const struct heatmap_panel *panels, size_t count,
-				    const char *title, const char *path, struct attn_error *err)
+				    const struct string_list *rows, const char *title, const char *path,
+				    struct attn_error *err)
 {
 	const struct inputs *in = f->in;
 	struct heatmap_figure figure = {
@@ -198,6 +233,11 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .key_title = in->info->cross ? "key (source)" : "key",
 	    .query_title = "query",
 	    .note = in->note,
+	    .order = f->options->order,
+	    .signed_values = in->info->signed_weights,
+	    .row_titles = rows->count ? rows : NULL,
+	    .query_ends = f->query_ends,
+	    .key_ends = f->key_ends,
 	    .options = f->options->heatmap,
 	};
 	return write_figure(f, &figure, path, err);
@@ -208,24 +248,19 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 {
 	const struct rows_info *info = f->in->info;
 	struct heatmap_panel *panels = calloc(count, sizeof *panels);
-	struct string_list titles = {0};
+	struct string_list titles = {0}, rows = {0};
 	struct buffer text = BUFFER_INIT;
-	char name[200];
-	bool ok = panels != NULL;
-	for (size_t i = 0; i < count && ok; i++) {
-		snprintf(name, sizeof name, "head ");
-		head_text(info, grids[i].head, name + 5, sizeof name - 5);
-		ok = string_list_add(&titles, name);
-	}
-	add_place(&text, info, grids, count);
+	bool ok = panels != NULL && figure_titles(info, f->options->ordered, grids, count, &titles, &rows);
+	figure_place(&text, info, grids, count);
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
 		panels[i] = (struct heatmap_panel){&grids[i], titles.items[i]};
 	if (status == ATTN_OK)
-		status = draw_panels(f, panels, count, f->options->title ? f->options->title : text.data,
-				     path, err);
+		status = draw_panels(f, panels, count, &rows,
+				     f->options->title ? f->options->title : text.data, path, err);
 	free(panels);
 	string_list_release(&titles);
+	string_list_release(&rows);
 	buffer_release(&text);
 	return status;
 }

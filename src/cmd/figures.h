@@ -11,6 +11,11 @@ struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
 	const char *title; /* NULL: layer and head */
+	bool may_list;     /* set before: --colormap list is for this command */
+	bool list;         /* it was given: colormaps_print, and nothing else */
+	bool sentences;    /* lines where they end */
+	bool ordered;      /* panels are in an order of their own */
+	const char *order; /* says by what, or NULL */
 };
 
 /* Take one of PICTURE_OPTIONS. */
@@ -34,6 +39,7 @@ struct figures {
 	const struct inputs *in;
 	const struct figure_options *options;
 	struct heatmap_painter *painter;
+	bool *query_ends, *key_ends; /* of sentences, owned; NULL: not asked for */
 	struct output waiting[FIGURES_WAITING];
 	size_t waiting_count;
 };
@@ -46,9 +52,17 @@ enum attn_status figures_init(struct figures *f, const struct command *self, con
  * a zeroed one. */
 void figures_release(struct figures *f);
 
-/* Draw grids[0..count) of one layer and batch item as one picture: a single heatmap, or a grid
- * of panels.  "-" is standard output.  The file appears with figures_commit, or before, when
- * too many wait. */
+/* "batch 0, layer 1, head 3": what is drawn, as far as there is more or it is known. */
+void figure_place(struct buffer *text, const struct rows_info *info, const struct grid *grids, size_t count);
+
+/* A title for each panel and, where layers are rows, one for each row: grids of several
+ * layers that are not `ordered`.  False: out of memory. */
+bool figure_titles(const struct rows_info *info, bool ordered, const struct grid *grids, size_t count,
+		   struct string_list *titles, struct string_list *rows);
+
+/* Draw grids[0..count) of one batch item as one picture: a single heatmap, or a grid of
+ * panels, whose rows are layers where there are several, unless they are ordered.  "-" is standard output.
+ * The file appears with figures_commit, or before, when too many wait. */
 enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_t count, const char *path,
 			      struct attn_error *err);
 enum attn_status figures_commit(struct figures *f, struct attn_error *err);

@@ -3,9 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/colormaps.h"
 #include "cmd/figures.h"
 #include "cmd/progress.h"
 #include "cmd/view_options.h"
+#include "draw/order.h"
+#include "sinks/entropy.h"
+#include "util/checked.h"
 
 static const char usage[] =
     "usage: attn heatmap [options] INPUT...\n"
@@ -18,12 +22,14 @@ static const char usage[] =
     "                        [heatmap.png]\n"
     "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
     "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
-    "      --layer NUMBER    layer of a stored result [the first]\n"
+    "      --layer LIST      layers of a stored result; of several each is a row of panels [the first]\n"
     "      --batch NUMBER    batch item [0]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
     "Picture:\n"
-    "      --colormap NAME   ink, greys, viridis, magma, inferno, plasma or cividis [ink]\n"
+    "      --order HOW       panels by head, entropy or similarity [head]\n"
+    "      --colormap NAME   ink, greys, viridis, magma, inferno, plasma, cividis, balance or\n"
+    "                        purple-green; 'list' shows them [ink; with a sign balance]\n"
     "      --cell PIXELS     side of a cell [as fits]\n"
     "      --size PIXELS     longer side of the picture, at 96 dpi [as fits]\n"
     "      --width LENGTH    width on paper: 3.3in, 84mm, 240pt, 320px [as fits]\n"
@@ -36,7 +42,12 @@ static const char usage[] =
     "      --transpose       rows are keys, columns are queries\n"
     "      --numbers WHEN    weights in cells: auto, on or off [auto]\n"
     "      --reduce HOW      how many weights become one cell: max or mean [max]\n"
-    "      --max X           top of the colour scale [the largest weight drawn]\n";
+    "      --range WHICH     the scale ends at the largest weight drawn (shared), at 1 (fixed), or\n"
+    "                        for each head at its own largest (head) [shared]\n"
+    "      --max X           or it ends here\n"
+    "      --clip P          or at this percentile of the cells, 50 to 100\n"
+    "      --transform T     linear, sqrt or log colours [linear]\n"
+    "      --sentences       lines where sentences end\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
 				"  -h, --help            show this help\n"
@@ -55,11 +66,18 @@ static const struct option table[] = {
     {"batch", required_argument, NULL, OPTION_BATCH},
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
+    {"order", required_argument, NULL, OPTION_ORDER},
     PICTURE_OPTIONS,
     SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,
+};
+
+enum panel_order {
+	ORDER_HEAD,
+	ORDER_ENTROPY,
+	ORDER_SIMILARITY
 };
 
 struct job {
@@ -68,19 +86,28 @@ struct job {
 	struct view_request view;
 	struct figure_options figure;
 	struct inputs in;
+	enum panel_order order;
 	struct grid_sink grids;
+	struct entropy_sink entropy;
 	struct selection selected;
 	struct figures figures;
 };
 
-/* One picture shows one layer and batch item: the first, unless chosen. */
-static enum attn_status choose_one(const char *option, const char *things, bool **chosen, size_t count,
-				   const struct command *self, struct attn_error *err)
+static size_t count_chosen(const bool *chosen, size_t count)
 {
 	size_t found = 0;
-	for (size_t i = 0; i < count && *chosen; i++)
-		found += (*chosen)[i];
-	if (found > 1)
+	for (size_t i = 0; i < count; i++)
+		found += rows_chosen(chosen, i);
+	return found;
+}
+
+/* A picture shows one batch item, and one layer unless more are asked for: the first,
+ * unless chosen. */
+static enum attn_status choose_one(const char *option, const char *things, bool **chosen, size_t count,
+				   bool several, const struct command *self, struct attn_error *err)
+{
+	size_t found = count_chosen(*chosen, count);
+	if (*chosen && found > 1 && !several)
 		return attn_fail(err, ATTN_USAGE, "'%s' chooses %zu, expected one: a picture shows one",
 				 option, found);
 	if (*chosen)
@@ -94,30 +121,88 @@ static enum attn_status choose_one(const char *option, const char *things, bool 
 	return ATTN_OK;
 }
 
+static enum attn_status parse_order(struct job *job, const struct options *o, struct attn_error *err)
+{
+	static const char *const orders[] = {"head", "entropy", "similarity"};
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+		if (strcmp(o->value, orders[i]) != 0)
+			continue;
+		job->order = (enum panel_order)i;
+		job->figure.ordered = i > 0;
+		return ATTN_OK;
+	}
+	return option_fail(o, "'head', 'entropy' or 'similarity'", err);
+}
+
+/* Bring the grids into the order asked for. */
+static enum attn_status order_grids(struct job *job, struct attn_error *err)
+{
+	struct grid *grids = job->grids.grids;
+	size_t count = job->grids.grid_count;
+	if (job->order == ORDER_HEAD || count == 1)
+		return ATTN_OK;
+	size_t *order = array_alloc(count, sizeof *order);
+	double *values = array_alloc(count, sizeof *values);
+	struct grid *ordered = array_alloc(count, sizeof *ordered);
+	enum attn_status status = order && values && ordered ? ATTN_OK : attn_fail_memory(err);
+	if (status == ATTN_OK && job->order == ORDER_ENTROPY) {
+		for (size_t i = 0; i < count; i++)
+			values[i] = entropy_of(&job->entropy, grids[i].batch, grids[i].layer, grids[i].head);
+		status = order_by_value(values, count, order, err);
+	} else if (status == ATTN_OK) {
+		status = order_by_similarity(grids, count, order, err);
+	}
+	for (size_t i = 0; i < count && status == ATTN_OK; i++)
+		ordered[i] = grids[order[i]];
+	if (status == ATTN_OK)
+		memcpy(grids, ordered, count * sizeof *ordered);
+	free(order);
+	free(values);
+	free(ordered);
+	job->figure.order = job->order == ORDER_ENTROPY ? "ordered by the mean entropy of rows, lowest first"
+							: "ordered so that similar heads are neighbours";
+	return status;
+}
+
+static enum attn_status stream(struct job *job, const struct command *self, struct attn_error *err)
+{
+	struct rows_selection rows = selection_rows(&job->selected);
+	struct row_sink *sinks[] = {&job->grids.sink, &job->entropy.sink};
+	enum attn_status status = ATTN_OK;
+	if (job->order == ORDER_ENTROPY)
+		status = entropy_sink_init(&job->entropy, job->in.info, err);
+	if (status == ATTN_OK)
+		status = progress_stream(self, job->in.source, &rows, sinks,
+					 job->order == ORDER_ENTROPY ? 2 : 1, err);
+	return status == ATTN_OK ? order_grids(job, err) : status;
+}
+
 static enum attn_status draw(struct job *job, const struct command *self, struct attn_error *err)
 {
 	const struct rows_info *info = job->in.info;
-	size_t panels = 0;
 	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
 	if (status == ATTN_OK)
-		status = choose_one("--layer", "layers", &job->selected.layers, info->layers, self, err);
+		status =
+		    choose_one("--layer", "layers", &job->selected.layers, info->layers, true, self, err);
 	if (status == ATTN_OK)
-		status = choose_one("--batch", "batch items", &job->selected.batch, info->batch, self, err);
+		status =
+		    choose_one("--batch", "batch items", &job->selected.batch, info->batch, false, self, err);
 	struct rows_selection rows = selection_rows(&job->selected);
 	if (status == ATTN_OK)
 		status = view_top_keys(&job->view, &job->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
 	info = job->in.info;
-	for (size_t h = 0; h < info->heads; h++)
-		panels += !job->selected.heads || job->selected.heads[h];
-	status = figure_sink(&job->grids, &job->figure, info, &job->selected, panels, err);
+	size_t heads = count_chosen(job->selected.heads, info->heads);
+	size_t layers = count_chosen(job->selected.layers, info->layers);
+	if (layers > 1 && job->order == ORDER_HEAD)
+		job->figure.heatmap.panel_columns = heads;
+	status = figure_sink(&job->grids, &job->figure, info, &job->selected, layers * heads, err);
 	if (status != ATTN_OK)
 		return status;
-	struct row_sink *sinks[] = {&job->grids.sink};
 	status = figures_init(&job->figures, self, &job->in, &job->figure, err);
 	if (status == ATTN_OK)
-		status = progress_stream(self, job->in.source, &rows, sinks, 1, err);
+		status = stream(job, self, err);
 	if (status == ATTN_OK)
 		status = figures_draw(&job->figures, job->grids.grids, job->grids.grid_count, job->path, err);
 	return status == ATTN_OK ? figures_commit(&job->figures, err) : status;
@@ -160,6 +245,8 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 			selection_option(&job->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&job->view, id, o, err);
+		else if (id == OPTION_ORDER)
+			status = parse_order(job, o, err);
 		else if (id == OPTION_SETTING)
 			status = inputs_setting(&job->in, o, err);
 		else
@@ -194,11 +281,13 @@ static enum attn_status check_ending(struct job *job, struct attn_error *err)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
-	struct job job = {0};
+	struct job job = {.figure = {.may_list = true}};
 	bool help = false;
 	enum attn_status status = parse(&job, &o, &help, err);
 	if (status == ATTN_OK && help)
 		status = print_usage(self, err);
+	else if (status == ATTN_OK && job.figure.list)
+		status = colormaps_print(self, err);
 	else if (status == ATTN_OK) {
 		status = check_ending(&job, err);
 		if (status == ATTN_OK)
@@ -211,6 +300,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	}
 	figures_release(&job.figures);
 	grid_sink_release(&job.grids);
+	entropy_sink_release(&job.entropy);
 	selection_release(&job.selected);
 	view_request_release(&job.view);
 	inputs_release(&job.in);

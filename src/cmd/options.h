@@ -43,6 +43,11 @@ enum {
 	OPTION_FONT,
 	OPTION_FONT_SIZE,
 	OPTION_WIDTH,
+	OPTION_RANGE,
+	OPTION_TRANSFORM,
+	OPTION_CLIP,
+	OPTION_SENTENCES,
+	OPTION_ORDER,
 	OPTION_THREADS, /* options_next takes it: no command sees it */
 	OPTION_OWN,
 };
@@ -117,6 +122,10 @@ extern const char setting_usage[];
 	    {"font", required_argument, NULL, OPTION_FONT},                                                  \
 	    {"font-size", required_argument, NULL, OPTION_FONT_SIZE},                                        \
 	    {"width", required_argument, NULL, OPTION_WIDTH},                                                \
+	    {"range", required_argument, NULL, OPTION_RANGE},                                                \
+	    {"transform", required_argument, NULL, OPTION_TRANSFORM},                                        \
+	    {"clip", required_argument, NULL, OPTION_CLIP},                                                  \
+	    {"sentences", no_argument, NULL, OPTION_SENTENCES},                                              \
 	{                                                                                                    \
 		"numbers", required_argument, NULL, OPTION_NUMBERS                                           \
 	}

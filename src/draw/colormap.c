@@ -12,7 +12,13 @@
  * Stefan van der Walt, Nathaniel Smith and Eric Firing (CC0); cividis is by
  * Jamie Nunez, Christopher Anderton and Ryan Renslow (PLOS ONE, 2018).  Each is
  * every 5th (cividis: every 3rd) entry of the published 256, and what lies
- * between stays within 2/255 of them. */
+ * between stays within 2/255 of them.
+ *
+ * The diverging ones are ours: from a middle without hue lightness changes
+ * linearly in OKLab and alike to both sides, while chroma rises, peaks at two
+ * thirds and falls.  Blue and orange-brown, and purple and green so far apart,
+ * are told apart with any colour blindness.  On a dark ground the middle is dark
+ * and the ends are light. */
 /* clang-format off */
 static const unsigned int ink_anchors[] = {
 	0xffffff, 0xe9eff4, 0xcfe0ee, 0xb4d1e9, 0x9ac1e5, 0x80b2e0, 0x68a2da, 0x5291d2, 0x3d81c8,
@@ -72,6 +78,34 @@ static const unsigned int plasma_anchors[] = {
 	0xf3854b, 0xf58c46, 0xf79342, 0xf99a3e, 0xfba139, 0xfca835, 0xfdaf31, 0xfeb72d, 0xfebe2a,
 	0xfdc627, 0xfcce25, 0xfbd724, 0xf8df25, 0xf6e826, 0xf3f027, 0xf0f921,
 };
+
+static const unsigned int balance_anchors[] = {
+	0x1b3762, 0x19427a, 0x184c90, 0x1958a4, 0x1e64b6, 0x2770c5, 0x347dd2, 0x438bdd, 0x5498e6,
+	0x66a6ed, 0x7ab3f2, 0x8fc0f6, 0xa5cdf9, 0xbbdafa, 0xd2e6fb, 0xe9f3fc, 0xffffff, 0xfaefe7,
+	0xf6dfcd, 0xf3ceb3, 0xf0bd9a, 0xebac82, 0xe59b6b, 0xdf8a55, 0xd67a41, 0xcc6a2e, 0xc15b1d,
+	0xb44d0c, 0xa54100, 0x953600, 0x832f07, 0x70290f, 0x5b2615,
+};
+
+static const unsigned int balance_dark_anchors[] = {
+	0x9ddaff, 0x7eceff, 0x67c0f8, 0x55b2ef, 0x46a4e3, 0x3a96d7, 0x3088c9, 0x2a7aba, 0x276da9,
+	0x266097, 0x255384, 0x244770, 0x223b5c, 0x203048, 0x1c2634, 0x171b22, 0x121212, 0x211916,
+	0x322019, 0x44281a, 0x562f1b, 0x68371a, 0x794019, 0x8b4917, 0x9b5418, 0xab5f1b, 0xb96c23,
+	0xc7792e, 0xd3883c, 0xde974d, 0xe9a65f, 0xf2b673, 0xfac68a,
+};
+
+static const unsigned int purple_green_anchors[] = {
+	0x48275a, 0x582b70, 0x683084, 0x773696, 0x8540a6, 0x934bb4, 0xa058c1, 0xad66cc, 0xb875d5,
+	0xc385dd, 0xcd96e4, 0xd7a7ea, 0xdfb8ee, 0xe7caf2, 0xefdcf6, 0xf7eefa, 0xffffff, 0xebf4ec,
+	0xd7ead9, 0xc2e0c5, 0xadd5b2, 0x98cb9f, 0x84c08d, 0x70b57c, 0x5da96d, 0x4b9d5e, 0x3a9150,
+	0x2a8544, 0x1c783a, 0x136b31, 0x105d2b, 0x135026, 0x184223,
+};
+
+static const unsigned int purple_green_dark_anchors[] = {
+	0xefbbff, 0xe5a9f9, 0xd999ef, 0xcc8ae4, 0xbf7cd9, 0xb16fcc, 0xa363be, 0x9457af, 0x854d9f,
+	0x75458d, 0x663c7c, 0x573569, 0x472e57, 0x392744, 0x2b2032, 0x1e1921, 0x121212, 0x161d17,
+	0x1a2a1c, 0x1c3721, 0x1d4425, 0x1e522a, 0x20602f, 0x236e34, 0x2a7c3b, 0x338a43, 0x3e974d,
+	0x4ca558, 0x5cb265, 0x6dbf74, 0x7ecb83, 0x91d894, 0xa5e4a6,
+};
 /* clang-format on */
 
 struct colormap {
@@ -79,9 +113,11 @@ struct colormap {
 	const char *summary;
 	const unsigned int *anchors;
 	size_t count;
+	const unsigned int *dark; /* of a diverging map, as many as `anchors`; else NULL */
 };
 
-#define ANCHORS(map) map##_anchors, sizeof map##_anchors / sizeof map##_anchors[0]
+#define ANCHORS(map) map##_anchors, sizeof map##_anchors / sizeof map##_anchors[0], NULL
+#define DIVERGING(map) map##_anchors, sizeof map##_anchors / sizeof map##_anchors[0], map##_dark_anchors
 
 static const struct colormap colormaps[] = {
     {"ink", "white to blue-black, for print (default)", ANCHORS(ink)},
@@ -91,9 +127,13 @@ static const struct colormap colormaps[] = {
     {"cividis", "blue over grey to yellow, the same to colour-blind readers", ANCHORS(cividis)},
     {"inferno", "black over red to light yellow", ANCHORS(inferno)},
     {"plasma", "blue over magenta to yellow", ANCHORS(plasma)},
+    {"balance", "blue over white to orange-brown, for values with a sign (their default)",
+     DIVERGING(balance)},
+    {"purple-green", "purple over white to green, for values with a sign", DIVERGING(purple_green)},
 };
 
-static const char all_names[] = "ink, greys, viridis, magma, cividis, inferno, plasma";
+static const char all_names[] = "ink, greys, viridis, magma, cividis, inferno, plasma, balance, purple-green";
+static const char diverging_names[] = "balance, purple-green";
 
 size_t colormap_count(void)
 {
@@ -103,6 +143,21 @@ size_t colormap_count(void)
 const struct colormap *colormap_default(void)
 {
 	return &colormaps[0];
+}
+
+const struct colormap *colormap_default_diverging(void)
+{
+	return colormap_find("balance");
+}
+
+bool colormap_diverging(const struct colormap *map)
+{
+	return map && map->dark;
+}
+
+const char *colormap_diverging_names(void)
+{
+	return diverging_names;
 }
 
 const struct colormap *colormap_find(const char *name)
@@ -123,6 +178,11 @@ const char *colormap_summary(size_t i)
 	return i < colormap_count() ? colormaps[i].summary : NULL;
 }
 
+const char *colormap_name_of(const struct colormap *map)
+{
+	return map->name;
+}
+
 const char *colormap_names(void)
 {
 	return all_names;
@@ -134,19 +194,32 @@ static unsigned char mix(unsigned int from, unsigned int to, int shift, double s
 	return (unsigned char)(a + (b - a) * share + 0.5);
 }
 
+/* Entries at even steps over the anchors, from `first` on to the last. */
+static void fill(const unsigned int *anchors, size_t first, size_t count, struct rgb *table, size_t entries)
+{
+	for (size_t i = 0; i < entries; i++) {
+		double at = (double)first + (double)i * (double)(count - 1 - first) / (double)(entries - 1);
+		size_t k = (size_t)at;
+		if (k > count - 2)
+			k = count - 2;
+		table[i].r = mix(anchors[k], anchors[k + 1], 16, at - (double)k);
+		table[i].g = mix(anchors[k], anchors[k + 1], 8, at - (double)k);
+		table[i].b = mix(anchors[k], anchors[k + 1], 0, at - (double)k);
+	}
+}
+
 void colormap_fill(const struct colormap *map, struct rgb *table, size_t entries)
 {
 	if (!map)
 		map = colormap_default();
-	for (size_t i = 0; i < entries; i++) {
-		double at = (double)i * (double)(map->count - 1) / (double)(entries - 1);
-		size_t k = (size_t)at;
-		if (k > map->count - 2)
-			k = map->count - 2;
-		table[i].r = mix(map->anchors[k], map->anchors[k + 1], 16, at - (double)k);
-		table[i].g = mix(map->anchors[k], map->anchors[k + 1], 8, at - (double)k);
-		table[i].b = mix(map->anchors[k], map->anchors[k + 1], 0, at - (double)k);
-	}
+	fill(map->anchors, map->dark ? map->count / 2 : 0, map->count, table, entries);
+}
+
+void colormap_fill_diverging(const struct colormap *map, bool dark, struct rgb *table, size_t entries)
+{
+	if (!colormap_diverging(map))
+		map = colormap_default_diverging();
+	fill(dark ? map->dark : map->anchors, 0, map->count, table, entries);
 }
 
 size_t colormap_entry(double share, size_t entries)

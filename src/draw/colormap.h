@@ -2,11 +2,14 @@
  *
  * Every map is perceptual: its lightness changes evenly from one end to the
  * other, so that equal steps of weight look like equal steps, in print and for
- * readers who do not tell hues apart.  There is no rainbow.
+ * readers who do not tell hues apart.  There is no rainbow.  A diverging map is
+ * for values with a sign: from a middle, which is 0, lightness changes alike to
+ * both sides.
  */
 #ifndef ATTN_DRAW_COLORMAP_H
 #define ATTN_DRAW_COLORMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct rgb {
@@ -20,18 +23,31 @@ const struct colormap *colormap_find(const char *name);
 
 const struct colormap *colormap_default(void); /* "ink": white to blue-black */
 
+const struct colormap *colormap_default_diverging(void); /* "balance": blue, white, orange-brown */
+bool colormap_diverging(const struct colormap *map);     /* NULL: the default map, which is not */
+
 /* Maps by number, for lists: name and one line on it, NULL from colormap_count
  * on.  The default comes first. */
 size_t colormap_count(void);
 const char *colormap_name(size_t i);
 const char *colormap_summary(size_t i);
 
+const char *colormap_name_of(const struct colormap *map);
+
 /* All names, as a message lists them: "ink, greys, viridis, ...". */
 const char *colormap_names(void);
+const char *colormap_diverging_names(void); /* of the diverging ones */
 
 /* Fill table[entries] (at least 2): entry 0 is a weight of 0, the last the top
- * of the scale.  NULL stands for the default map. */
+ * of the scale; of a diverging map that is its upper half.  NULL stands for the
+ * default map. */
 void colormap_fill(const struct colormap *map, struct rgb *table, size_t entries);
+
+/* The same for a diverging scale: entry 0 is its negative end, the middle one 0
+ * (exactly, if `entries` is odd), the last its positive end.  The middle is white,
+ * or with `dark` near-black.  NULL and maps that do not diverge stand for the
+ * default diverging one. */
+void colormap_fill_diverging(const struct colormap *map, bool dark, struct rgb *table, size_t entries);
 
 /* The entry of such a table for a share of the scale; beyond [0, 1] the ends,
  * and NaN is 0. */

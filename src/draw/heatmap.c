@@ -62,25 +62,6 @@ static bool all_numbers(const struct string_list *list)
 	return true;
 }
 
-/* The largest value drawn, the top of the scale, and whether a cell is masked. */
-static void survey(struct drawing *d)
-{
-	double top = 0; /* without what does not count for the scale */
-	for (size_t i = 0; i < d->figure->panel_count; i++) {
-		const struct grid *g = d->figure->panels[i].grid;
-		d->any_masked |= g->any_masked;
-		top = (double)g->top > top ? (double)g->top : top;
-		for (size_t k = 0; k < g->rows * g->cols; k++)
-			if ((double)g->values[k] > d->highest)
-				d->highest = (double)g->values[k];
-	}
-	d->top = d->figure->options.scale_max;
-	if (d->top == 0)
-		d->top = top;
-	if (d->top == 0)
-		d->top = d->highest > 0 ? d->highest : 1.0;
-}
-
 static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 			 const struct heatmap_figure *figure)
 {
@@ -98,7 +79,6 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 	d->col_labels = transpose ? figure->query_labels : figure->key_labels;
 	d->row_numbers = all_numbers(d->row_labels);
 	d->col_numbers = all_numbers(d->col_labels);
-	survey(d);
 }
 
 /* Whether what Pango calls its font is one of those asked for, or stands for a name
@@ -157,6 +137,8 @@ static enum attn_status prepare(struct drawing *d, struct heatmap_painter *paint
 		cell = 1.0;
 	status = drawing_check_extent(d, (double)d->cols * cell * across, (double)d->rows * cell, err);
 	if (status == ATTN_OK)
+		status = find_scale(d, err);
+	if (status == ATTN_OK)
 		status = drawing_place(d, err);
 	if (status == ATTN_OK)
 		status = drawing_check_extent(d, (double)d->layout.width, (double)d->layout.height, err);
@@ -197,11 +179,14 @@ enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heat
 			      struct image *out, struct attn_error *err)
 {
 	struct heatmap_figure pixels = *figure;
-	struct drawing d;
+	struct drawing d = {0};
 	pixels.options.format = HEATMAP_PNG;
 	*out = (struct image){0};
 	enum attn_status status = prepare(&d, painter, &pixels, err);
-	return status == ATTN_OK ? draw_pixels(&d, out, err) : status;
+	if (status == ATTN_OK)
+		status = draw_pixels(&d, out, err);
+	free(d.tops);
+	return status;
 }
 
 static enum attn_status draw_vector(const struct drawing *d, struct buffer *out, struct attn_error *err)
@@ -231,22 +216,21 @@ static enum attn_status draw_vector(const struct drawing *d, struct buffer *out,
 enum attn_status heatmap_write(struct heatmap_painter *painter, const struct heatmap_figure *figure,
 			       FILE *stream, struct attn_error *err)
 {
-	struct drawing d;
+	struct drawing d = {0};
 	struct image image = {0};
 	struct buffer out = BUFFER_INIT;
 	enum attn_status status = prepare(&d, painter, figure, err);
-	if (status != ATTN_OK)
-		return status;
-	if (figure->options.format == HEATMAP_PNG) {
+	if (status == ATTN_OK && figure->options.format == HEATMAP_PNG) {
 		status = draw_pixels(&d, &image, err);
 		if (status == ATTN_OK)
 			status = image_write_png(stream, &image, 96.0 * d.units, err);
-		image_release(&image);
-		return status;
+	} else if (status == ATTN_OK) {
+		status = draw_vector(&d, &out, err);
+		if (status == ATTN_OK)
+			fwrite(out.data, 1, out.length, stream);
 	}
-	status = draw_vector(&d, &out, err);
-	if (status == ATTN_OK)
-		fwrite(out.data, 1, out.length, stream);
+	free(d.tops);
+	image_release(&image);
 	buffer_release(&out);
 	return status;
 }

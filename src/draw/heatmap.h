@@ -17,6 +17,7 @@
 #include "draw/colormap.h"
 #include "draw/length.h"
 #include "draw/png.h"
+#include "draw/scale.h"
 #include "draw/theme.h"
 #include "sinks/grid.h"
 #include "util/error.h"
@@ -33,10 +34,17 @@ enum heatmap_format {
 	HEATMAP_PDF
 };
 
+/* Where the colour scale ends. */
+enum heatmap_range {
+	HEATMAP_RANGE_SHARED, /* at the largest magnitude that counts, in all panels */
+	HEATMAP_RANGE_FIXED,  /* at 1 */
+	HEATMAP_RANGE_HEAD    /* at each panel's own largest */
+};
+
 /* {0} is the default of every option.  "Pixels" of the vector formats are those at
  * 96 dpi. */
 struct heatmap_options {
-	const struct colormap *colormap; /* NULL: the default map */
+	const struct colormap *colormap; /* NULL: the default map; diverging, if values are signed */
 	const struct theme *theme;       /* NULL: light */
 	enum heatmap_format format;
 	size_t cell;         /* pixels a cell, as given (not scaled by dpi), and not reduced; 0: automatic */
@@ -47,7 +55,10 @@ struct heatmap_options {
 	const char *font; /* family; NULL: "Sans" */
 	bool transparent; /* no ground */
 	bool transpose;   /* rows are keys, columns are queries */
-	double scale_max; /* top of the colour scale; 0: the largest weight drawn */
+	enum heatmap_range range;
+	enum scale_transform transform;
+	double scale_max;     /* top of the colour scale; 0: as `range` says */
+	double clip;          /* a percentile of the cells that count as the top, in percent; 0: none */
 	size_t panel_columns; /* panels side by side (heads, for layers as rows); 0: automatic */
 	enum heatmap_numbers numbers;
 };
@@ -68,6 +79,16 @@ struct heatmap_figure {
 	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key" */
 	const char *value_title;                /* of the colour bar; NULL: "weight" */
 	const char *note;                       /* one more line under the picture; NULL: none */
+	const char *order;                      /* and what the panels are ordered by; NULL: none */
+	bool signed_values;                     /* the scale goes to both sides of 0 */
+
+	/* Rows of panels with a title each, left of them: then the titles of the first row of panels
+	 * stand over the columns, those of the others are not drawn, and options.panel_columns
+	 * says how many there are.  NULL: each panel has its title. */
+	const struct string_list *row_titles;
+
+	/* One for each of a grid's `queries` and `keys`: a line is drawn after it; NULL: none. */
+	const bool *query_ends, *key_ends;
 	struct heatmap_options options;
 };
 

@@ -12,7 +12,8 @@ enum {
 	/* Steps of the colour scale.  With the 16 greys of text they keep a
 	 * picture within a palette of 256. */
 	HEAT_LEVELS = 232,
-	NUMBER_SIZE = 8 /* bytes of a cell's number: ".17", "1.00", "1e+05" */
+	NUMBER_SIZE = 12, /* bytes of a cell's number: ".17", "1.00", "1e+05", with a minus sign */
+	TITLE_SIZE = 300  /* bytes of a panel's title with what is added to it */
 };
 
 /* A figure while it is drawn: rows and columns are those of the picture, so
@@ -27,9 +28,13 @@ struct drawing {
 	const struct string_list *row_labels, *col_labels;
 	bool row_numbers, col_numbers; /* labels are numbers */
 	bool any_masked;
-	double top;      /* of the colour scale */
-	double highest;  /* of the cells */
-	int number_size; /* font of the numbers in cells; 0: none */
+	struct scale colours; /* of values, or where `tops` is there of values over these */
+	double *tops;         /* (panels): ends of the panels' own scales, owned; NULL: one scale */
+	size_t levels;        /* of colour: an odd number on a diverging scale, whose 0 has one */
+	bool clipped;         /* the scale ends at a percentile */
+	double highest;       /* magnitude of the cells */
+	double lowest;        /* below 0, or 0 */
+	int number_size;      /* font of the numbers in cells; 0: none */
 	struct layout layout;
 };
 
@@ -55,7 +60,45 @@ enum attn_status drawing_place(struct drawing *d, struct attn_error *err);
 enum attn_status drawing_check_extent(const struct drawing *d, double width, double height,
 				      struct attn_error *err);
 
+/* heatmap_scale.c */
+
+/* Look at all cells: any_masked, highest, lowest and the scale.  Release d->tops,
+ * also after a failure, which is one of memory. */
+enum attn_status find_scale(struct drawing *d, struct attn_error *err);
+
+/* The colour of a value in a panel: an entry of a table of d->levels. */
+size_t panel_level(const struct drawing *d, size_t panel, float value);
+
+/* The percentile of the magnitudes of all cells that count: the least one that at
+ * least `percent` in a hundred do not exceed (the nearest rank).  0 where no cell
+ * counts.  `bins` is for its use: 65,536. */
+double heatmap_percentile(const struct heatmap_panel *panels, size_t count, double percent, size_t *bins);
+
+/* Ticks of a bar `length` pixels long. */
+size_t drawing_ticks(const struct drawing *d, const struct layout *layout, int length, struct tick *ticks);
+
+/* Append what the bar does not say: its transform, and what lies beyond its ends. */
+void add_scale_notes(struct buffer *out, const struct drawing *d);
+
 /* heatmap_text.c */
+
+/* Append a note, behind "; " if it is not the first; NULL and "" are none. */
+void add_note(struct buffer *out, const char *text);
+
+const char *ordinal(size_t n); /* "st", "nd", "rd" or "th" */
+
+/* What stands over a panel, for one of several: its title, with the top of its own
+ * scale.  Where rows have titles it is that top alone, or "". */
+const char *panel_title(const struct drawing *d, size_t panel, char text[TITLE_SIZE]);
+
+/* After which queries or keys a line is drawn, and whether so many lines leave
+ * something of the cells. */
+const bool *drawing_ends(const struct drawing *d, enum layout_axis axis);
+bool ends_fit(const struct drawing *d, enum layout_axis axis);
+
+/* The title of a row or column of panels: without its first word, "head", where
+ * not all fit into the style's width with it. */
+const char *outer_title(const struct drawing *d, enum layout_axis axis, size_t i, struct text_style style);
 
 /* The label of a row or column of cells; `number` is where it is written when
  * there is no list. */
@@ -77,9 +120,6 @@ const char *bar_title(const struct drawing *d);
 /* Append what the picture does not say by itself: reduction, labels left out,
  * colours cut off, and the caller's note. */
 void add_notes(struct buffer *out, const struct drawing *d, const struct layout *layout);
-
-/* Ticks of a bar `length` pixels long. */
-size_t drawing_ticks(const struct drawing *d, const struct layout *layout, int length, struct tick *ticks);
 
 /* A cell's value with two decimals: ".17", "1.00"; from 10 up with none. */
 void number_text(float value, char text[NUMBER_SIZE]);

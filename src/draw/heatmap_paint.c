@@ -1,4 +1,6 @@
 /* From a layout to a canvas. */
+#include <string.h>
+
 #include "draw/heatmap_internal.h"
 
 float panel_value(const struct drawing *d, const struct grid *g, size_t row, size_t col)
@@ -19,6 +21,7 @@ struct cell_painter {
 	struct rgb table[HEAT_LEVELS];
 	int line_width;          /* of lines between cells; 0: none */
 	const struct grid *grid; /* of the panel at hand */
+	size_t panel;
 };
 
 static void fill_rect(struct canvas *canvas, struct rect r, struct rgb colour)
@@ -46,19 +49,15 @@ static struct canvas_hatch masked_hatch(const struct cell_painter *p)
 	return (struct canvas_hatch){p->theme->masked, p->theme->masked_line, p->d->layout.line};
 }
 
-static size_t cell_level(const struct cell_painter *p, float value)
-{
-	return colormap_entry((double)value / p->d->top, HEAT_LEVELS);
-}
-
 static void cell_levels(void *context, size_t row, unsigned char *indices)
 {
 	const struct cell_painter *p = context;
 	const struct drawing *d = p->d;
 	for (size_t col = 0; col < d->cols; col++)
-		indices[col] = panel_masked(d, p->grid, row, col)
-				   ? CANVAS_MASKED
-				   : (unsigned char)cell_level(p, panel_value(d, p->grid, row, col));
+		indices[col] =
+		    panel_masked(d, p->grid, row, col)
+			? CANVAS_MASKED
+			: (unsigned char)panel_level(d, p->panel, panel_value(d, p->grid, row, col));
 }
 
 static void paint_cells(struct cell_painter *p, int x0, int y0)
@@ -94,6 +93,29 @@ static void paint_grid_lines(const struct cell_painter *p, int x0, int y0)
 			  p->theme->line);
 }
 
+/* A line after each of the tokens `ends`, or what fits of that: nothing where there
+ * are so many that they would hide the cells. */
+static void paint_ends(const struct cell_painter *p, enum layout_axis axis, int x0, int y0)
+{
+	const struct drawing *d = p->d;
+	const struct layout *l = &d->layout;
+	bool rows = axis == LAYOUT_ROWS;
+	const bool *ends = drawing_ends(d, axis);
+	if (!ends || !ends_fit(d, axis))
+		return;
+	size_t tokens = rows == d->figure->options.transpose ? p->grid->keys : p->grid->queries;
+	double token = (double)l->cell / (double)(rows ? d->row_factor : d->col_factor);
+	for (size_t i = 0; i + 1 < tokens; i++) {
+		int at = (int)((double)(i + 1) * token + 0.5) - (l->line + 1) / 2;
+		if (!ends[i])
+			continue;
+		fill_rect(p->canvas,
+			  rows ? (struct rect){x0, y0 + at, l->panel_width, l->line}
+			       : (struct rect){x0 + at, y0, l->line, l->panel_height},
+			  d->colours.diverging ? p->theme->ink : p->theme->accent);
+	}
+}
+
 /* Black or white: whichever reads better on the cell. */
 static void paint_numbers(const struct cell_painter *p, int x0, int y0)
 {
@@ -112,20 +134,40 @@ static void paint_numbers(const struct cell_painter *p, int x0, int y0)
 			struct text_box box = text_measure(d->text, text, style);
 			int x = x0 + (int)col * cell + (cell - p->line_width - box.width) / 2;
 			int y = y0 + (int)row * cell + (cell - p->line_width + box.above) / 2;
-			paint_text(p, (struct canvas_text){text, style, x, y, false, CANVAS_MIDDLE,
-							   colour_text_on(p->table[cell_level(p, value)])});
+			paint_text(p, (struct canvas_text){
+					  text, style, x, y, false, CANVAS_MIDDLE,
+					  colour_text_on(p->table[panel_level(d, p->panel, value)])});
 		}
 	}
 }
 
-static void paint_panel_title(const struct cell_painter *p, const char *title, int x0, int y0)
+/* `title` in the middle over a panel, `above` from its top to the baseline. */
+static void paint_panel_title(const struct cell_painter *p, const char *title, int above, int x0, int y0)
 {
 	const struct layout *l = &p->d->layout;
 	struct text_style style = plain_style(l->small_size, l->panel_title_limit);
 	if (p->d->figure->panel_count == 1 || !title || !*title)
 		return;
 	int x = x0 + (l->panel_width - text_measure(p->d->text, title, style).width) / 2;
-	paint_text(p, (struct canvas_text){title, style, x, y0 - l->panel_title_above, false, CANVAS_MIDDLE,
+	paint_text(p, (struct canvas_text){title, style, x, y0 - above, false, CANVAS_MIDDLE, p->theme->ink});
+}
+
+/* The titles of a row and of a column of panels, at their first panels. */
+static void paint_outer_titles(const struct cell_painter *p, size_t index, int x0, int y0)
+{
+	const struct drawing *d = p->d;
+	const struct layout *l = &d->layout;
+	size_t row = index / (size_t)l->panel_columns, column = index % (size_t)l->panel_columns;
+	struct text_style style = plain_style(l->small_size, l->panel_title_limit);
+	if (row == 0)
+		paint_panel_title(p, outer_title(d, LAYOUT_COLS, column, style), l->top_title_above, x0, y0);
+	if (column > 0)
+		return;
+	style = plain_style(l->small_size, l->side_title_limit);
+	const char *title = outer_title(d, LAYOUT_ROWS, row, style);
+	struct text_box box = text_measure(d->text, title, style);
+	paint_text(p, (struct canvas_text){title, style, l->side_title_x + box.above,
+					   y0 + (l->panel_height + box.width) / 2, true, CANVAS_MIDDLE,
 					   p->theme->ink});
 }
 
@@ -170,12 +212,18 @@ static void paint_panel(struct cell_painter *p, size_t index)
 	int column = (int)index % l->panel_columns;
 	int x0 = l->first_x + column * l->pitch_x;
 	int y0 = l->first_y + (int)index / l->panel_columns * l->pitch_y;
+	char title[TITLE_SIZE];
 	p->grid = panel->grid;
+	p->panel = index;
 	paint_cells(p, x0, y0);
 	paint_grid_lines(p, x0, y0);
+	paint_ends(p, LAYOUT_ROWS, x0, y0);
+	paint_ends(p, LAYOUT_COLS, x0, y0);
 	frame_rect(p, (struct rect){x0, y0, l->panel_width, l->panel_height}, l->line);
 	paint_numbers(p, x0, y0);
-	paint_panel_title(p, panel->title, x0, y0);
+	paint_panel_title(p, panel_title(d, index, title), l->panel_title_above, x0, y0);
+	if (d->figure->row_titles)
+		paint_outer_titles(p, index, x0, y0);
 	if (l->row.labels != LAYOUT_NONE && column == 0)
 		paint_row_labels(p, x0, y0);
 	if (l->col.labels != LAYOUT_NONE && index + (size_t)l->panel_columns >= d->figure->panel_count)
@@ -198,7 +246,7 @@ static void paint_bar_ticks(const struct cell_painter *p)
 	size_t count = drawing_ticks(d, l, length, ticks);
 	int gap = (int)(4.0 * l->scale + 0.5), tick = (int)(4.0 * l->scale + 0.5);
 	for (size_t i = 0; i < count; i++) {
-		int at = bar_position(length, ticks[i].value / d->top);
+		int at = bar_position(length, ticks[i].share);
 		struct text_box box = text_measure(d->text, ticks[i].text, style);
 		struct canvas_text text = {ticks[i].text, style, 0, 0, false, CANVAS_START, p->theme->ink};
 		if (l->bar_upright) {
@@ -223,7 +271,7 @@ static void paint_bar(const struct cell_painter *p)
 {
 	const struct layout *l = &p->d->layout;
 	struct canvas_hatch hatch = masked_hatch(p);
-	p->canvas->class->ramp(p->canvas, l->bar, l->bar_upright, p->table, HEAT_LEVELS);
+	p->canvas->class->ramp(p->canvas, l->bar, l->bar_upright, p->table, p->d->levels);
 	frame_rect(p, l->bar, l->line);
 	paint_bar_ticks(p);
 	if (l->masked_swatch.width > 0) {
@@ -266,24 +314,39 @@ static void paint_words(const struct cell_painter *p)
 }
 
 /* On a dark ground more is brighter: turn a map round whose zero is its light end. */
-static void darken(struct rgb *table)
+static void darken(struct rgb *table, size_t levels)
 {
 	const struct rgb black = {0, 0, 0};
-	if (colour_contrast(table[0], black) <= colour_contrast(table[HEAT_LEVELS - 1], black))
+	if (colour_contrast(table[0], black) <= colour_contrast(table[levels - 1], black))
 		return;
-	for (size_t i = 0; i < HEAT_LEVELS / 2; i++) {
+	for (size_t i = 0; i < levels / 2; i++) {
 		struct rgb light = table[i];
-		table[i] = table[HEAT_LEVELS - 1 - i];
-		table[HEAT_LEVELS - 1 - i] = light;
+		table[i] = table[levels - 1 - i];
+		table[levels - 1 - i] = light;
+	}
+}
+
+static void fill_table(const struct drawing *d, struct rgb *table)
+{
+	const struct colormap *map = d->figure->options.colormap;
+	bool dark = d->theme->dark;
+	if (d->colours.diverging) {
+		colormap_fill_diverging(map, dark, table, d->levels);
+	} else if (dark && colormap_diverging(map)) {
+		struct rgb both[2 * HEAT_LEVELS - 1];
+		colormap_fill_diverging(map, true, both, 2 * d->levels - 1);
+		memcpy(table, both + d->levels - 1, d->levels * sizeof *table);
+	} else {
+		colormap_fill(map, table, d->levels);
+		if (dark)
+			darken(table, d->levels);
 	}
 }
 
 void paint_figure(const struct drawing *d, struct canvas *canvas)
 {
 	struct cell_painter painter = {.d = d, .canvas = canvas, .theme = d->theme};
-	colormap_fill(d->figure->options.colormap, painter.table, HEAT_LEVELS);
-	if (d->theme->dark)
-		darken(painter.table);
+	fill_table(d, painter.table);
 	if (d->layout.cell >= (int)(14.0 * d->layout.scale + 0.5))
 		painter.line_width = d->layout.line;
 	for (size_t i = 0; i < d->figure->panel_count; i++)

@@ -176,6 +176,7 @@ static bool lay_out(struct drawing *d, const struct heatmap_options *options, in
 	    .row_numbers = d->row_numbers,
 	    .col_numbers = d->col_numbers,
 	    .masked = d->any_masked,
+	    .outer_titles = d->figure->row_titles != NULL,
 	};
 	return layout_make(&request, &measure, &d->layout);
 }

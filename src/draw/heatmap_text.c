@@ -61,7 +61,9 @@ const char *col_title(const struct drawing *d)
 
 const char *bar_title(const struct drawing *d)
 {
-	return d->figure->value_title ? d->figure->value_title : "weight";
+	if (d->figure->value_title)
+		return d->figure->value_title;
+	return d->tops ? "weight / largest" : "weight";
 }
 
 static struct text_box largest(struct text_box a, struct text_box b)
@@ -72,12 +74,71 @@ static struct text_box largest(struct text_box a, struct text_box b)
 	return a;
 }
 
+const char *panel_title(const struct drawing *d, size_t panel, char text[TITLE_SIZE])
+{
+	const char *title = d->figure->row_titles ? NULL : d->figure->panels[panel].title;
+	bool named = title && *title;
+	if (!d->tops)
+		return named ? title : "";
+	if (named)
+		snprintf(text, TITLE_SIZE, "%.250s, up to %.2g", title, d->tops[panel]);
+	else
+		snprintf(text, TITLE_SIZE, "%.2g", d->tops[panel]);
+	return text;
+}
+
+static size_t outer_count(const struct drawing *d, enum layout_axis axis)
+{
+	const struct heatmap_figure *f = d->figure;
+	size_t across = f->options.panel_columns < f->panel_count ? f->options.panel_columns : f->panel_count;
+	return axis == LAYOUT_ROWS ? f->row_titles->count : across;
+}
+
+static const char *full_title(const struct drawing *d, enum layout_axis axis, size_t i)
+{
+	return axis == LAYOUT_ROWS ? d->figure->row_titles->items[i] : d->figure->panels[i].title;
+}
+
+/* Without the first word, if there are two. */
+static const char *short_title(const char *title)
+{
+	const char *space = strchr(title, ' ');
+	return space ? space + 1 : title;
+}
+
+static bool outer_titles_fit(const struct drawing *d, enum layout_axis axis, struct text_style style)
+{
+	int limit = style.max_width;
+	style.max_width = 0;
+	for (size_t i = 0; i < outer_count(d, axis); i++)
+		if (text_measure(d->text, full_title(d, axis, i), style).width > limit)
+			return false;
+	return true;
+}
+
+const char *outer_title(const struct drawing *d, enum layout_axis axis, size_t i, struct text_style style)
+{
+	const char *title = full_title(d, axis, i);
+	return outer_titles_fit(d, axis, style) ? title : short_title(title);
+}
+
+static struct text_box measure_outer_titles(const struct drawing *d, enum layout_axis axis,
+					    const struct layout *layout, int limit)
+{
+	struct text_box all = {0, 0, 0};
+	struct text_style style = plain_style(layout->small_size, limit);
+	for (size_t i = 0; i < outer_count(d, axis); i++)
+		all = largest(all, text_measure(d->text, outer_title(d, axis, i, style), style));
+	return all;
+}
+
 static struct text_box measure_panel_titles(const struct drawing *d, const struct layout *layout, int limit)
 {
 	struct text_box all = {0, 0, 0};
+	char text[TITLE_SIZE];
 	for (size_t i = 0; i < d->figure->panel_count; i++) {
-		const char *title = d->figure->panels[i].title;
-		if (title && *title)
+		const char *title = panel_title(d, i, text);
+		if (*title)
 			all = largest(all,
 				      text_measure(d->text, title, plain_style(layout->small_size, limit)));
 	}
@@ -128,6 +189,12 @@ struct text_box measure_text(void *context, enum layout_text which, const struct
 	case LAYOUT_PANEL_TITLE:
 		box = measure_panel_titles(d, partial, limit);
 		break;
+	case LAYOUT_SIDE_TITLE:
+		box = measure_outer_titles(d, LAYOUT_ROWS, partial, limit);
+		break;
+	case LAYOUT_TOP_TITLE:
+		box = measure_outer_titles(d, LAYOUT_COLS, partial, limit);
+		break;
 	case LAYOUT_MASKED:
 		box = text_measure(d->text, "masked", plain_style(partial->small_size, 0));
 		break;
@@ -135,14 +202,14 @@ struct text_box measure_text(void *context, enum layout_text which, const struct
 	return box;
 }
 
-static const char *ordinal(size_t n)
+const char *ordinal(size_t n)
 {
 	if (n / 10 % 10 == 1)
 		return "th";
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-static void add_note(struct buffer *out, const char *text)
+void add_note(struct buffer *out, const char *text)
 {
 	if (!text || !*text)
 		return;
@@ -192,47 +259,76 @@ void add_notes(struct buffer *out, const struct drawing *d, const struct layout 
 	char text[160];
 	if (d->row_factor > 1 || d->col_factor > 1) {
 		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu weights",
-			 g->reduction == GRID_MEAN ? "mean" : "maximum", d->row_factor, d->col_factor);
+			 g->reduction == GRID_MEAN  ? "mean"
+			 : d->figure->signed_values ? "largest magnitude"
+						    : "maximum",
+			 d->row_factor, d->col_factor);
 		add_note(out, text);
 	}
-	if (d->highest > d->top) {
-		snprintf(text, sizeof text, "weights above %.3g (up to %.3g) have the colour of %.3g", d->top,
-			 d->highest, d->top);
-		add_note(out, text);
-	}
+	add_scale_notes(out, d);
+	if (d->figure->row_titles &&
+	    (!outer_titles_fit(d, LAYOUT_ROWS, plain_style(layout->small_size, layout->side_title_limit)) ||
+	     !outer_titles_fit(d, LAYOUT_COLS, plain_style(layout->small_size, layout->panel_title_limit))))
+		add_note(out, "rows of panels are layers, columns are heads");
 	add_label_notes(out, d, layout);
+	if (d->figure->query_ends || d->figure->key_ends)
+		add_note(out, ends_fit(d, LAYOUT_ROWS) && ends_fit(d, LAYOUT_COLS)
+				  ? "lines where sentences end"
+				  : "sentences are too short for lines where they end");
 	add_note(out, d->figure->note);
+	add_note(out, d->figure->order);
 }
 
-size_t drawing_ticks(const struct drawing *d, const struct layout *layout, int length, struct tick *ticks)
+const bool *drawing_ends(const struct drawing *d, enum layout_axis axis)
 {
-	return ticks_make(d->top, length,
-			  layout->bar_upright ? layout->small_size * 9 / 5 : layout->small_size * 7 / 2,
-			  ticks);
+	bool queries = (axis == LAYOUT_ROWS) != d->figure->options.transpose;
+	return queries ? d->figure->query_ends : d->figure->key_ends;
+}
+
+bool ends_fit(const struct drawing *d, enum layout_axis axis)
+{
+	const struct grid *g = d->figure->panels[0].grid;
+	const bool *ends = drawing_ends(d, axis);
+	bool queries = (axis == LAYOUT_ROWS) != d->figure->options.transpose;
+	size_t tokens = queries ? g->queries : g->keys, lines = 0;
+	int side = axis == LAYOUT_ROWS ? d->layout.panel_height : d->layout.panel_width;
+	for (size_t i = 0; ends && i + 1 < tokens; i++)
+		lines += ends[i];
+	return lines * 5 * (size_t)d->layout.line <= (size_t)side;
+}
+
+/* A magnitude; returns whether it is more than its digits' 0. */
+static bool magnitude_text(double v, char text[NUMBER_SIZE])
+{
+	char digits[64];
+	if (v < 0.995) {
+		snprintf(digits, sizeof digits, "%.2f", v);
+		snprintf(text, NUMBER_SIZE, "%.5s", digits + 1); /* without the 0 before the point */
+		return strcmp(text, ".00") != 0;
+	}
+	snprintf(digits, sizeof digits, v < 9.995 ? "%.2f" : v < 999.5 ? "%.0f" : "%.0e", v);
+	snprintf(text, NUMBER_SIZE, "%.7s", digits);
+	return true;
 }
 
 void number_text(float value, char text[NUMBER_SIZE])
 {
-	double v = (double)value;
-	char digits[64];
-	if (v >= 0 && v < 0.995) {
-		snprintf(digits, sizeof digits, "%.2f", v);
-		snprintf(text, NUMBER_SIZE, "%.5s", digits + 1); /* without the 0 before the point */
-		return;
-	}
-	snprintf(digits, sizeof digits, fabs(v) < 9.995 ? "%.2f" : fabs(v) < 999.5 ? "%.0f" : "%.0e", v);
-	snprintf(text, NUMBER_SIZE, "%.7s", digits);
+	char digits[NUMBER_SIZE];
+	bool some = magnitude_text(fabs((double)value), digits);
+	snprintf(text, NUMBER_SIZE, "%s%.8s", value < 0 && some ? "\u2212" : "", digits);
 }
 
 int number_font(const struct drawing *d, int cell, int *least_cell)
 {
 	int padding = (int)(6.0 * d->scale + 0.5), need = 0;
-	char text[NUMBER_SIZE];
+	char text[NUMBER_SIZE], negative[NUMBER_SIZE];
 	number_text((float)d->highest, text);
+	number_text((float)d->lowest, negative);
 	for (int points = 11; points >= 9; points--) {
 		int size = (int)(points * d->scale + 0.5);
 		struct text_box box = largest(text_measure(d->text, ".00", plain_style(size, 0)),
 					      text_measure(d->text, text, plain_style(size, 0)));
+		box = largest(box, text_measure(d->text, negative, plain_style(size, 0)));
 		need = (box.width > box.above + box.below ? box.width : box.above + box.below) + padding;
 		if (need <= cell && !least_cell)
 			return size;

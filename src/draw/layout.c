@@ -5,6 +5,10 @@
 #include "draw/layout_internal.h"
 #include "util/minmax.h"
 
+enum {
+	OVERVIEW_PANELS = 40
+};
+
 /* What is known while one layout is tried. */
 struct attempt {
 	const struct layout_request *request;
@@ -15,6 +19,7 @@ struct attempt {
 	int over_left, over_right, over_top, over_bottom; /* of labels beyond the panels */
 	int title_over;                                   /* of panel titles, to each side */
 	int panels_width, panels_height;
+	int top_titles;    /* height of the titles of columns of panels */
 	int right, bottom; /* of all that is placed so far */
 };
 
@@ -52,6 +57,19 @@ static void find_overhang(struct attempt *a)
 	}
 }
 
+/* Titles of columns of panels above what stands over each of these, which takes
+ * `block`; titles of rows of panels are placed with the left edge. */
+static void place_outer_titles(struct attempt *a, int block)
+{
+	const struct layout_request *r = a->request;
+	struct layout *l = a->out;
+	struct text_box title = ask(a, LAYOUT_TOP_TITLE, l->panel_title_limit);
+	if (height_of(title) == 0)
+		return;
+	l->top_title_above = int_max(block, l->line) + title.below + scaled(r, 5);
+	a->top_titles = height_of(title) + scaled(r, 5);
+}
+
 /* Panels' sizes and distances; returns the height of a panel title's block. */
 static int place_panels(struct attempt *a)
 {
@@ -60,7 +78,8 @@ static int place_panels(struct attempt *a)
 	int block = 0;
 	l->panel_width = (int)r->cols * l->cell;
 	l->panel_height = (int)r->rows * l->cell;
-	l->panel_title_limit = int_max(l->panel_width + scaled(r, 6), scaled(r, 56));
+	l->panel_title_limit = r->outer_titles ? l->panel_width + scaled(r, 4)
+					       : int_max(l->panel_width + scaled(r, 6), scaled(r, 56));
 	struct text_box title =
 	    r->panels > 1 ? ask(a, LAYOUT_PANEL_TITLE, l->panel_title_limit) : (struct text_box){0, 0, 0};
 	if (height_of(title) > 0) {
@@ -68,9 +87,13 @@ static int place_panels(struct attempt *a)
 		l->panel_title_above = title.below + scaled(r, 5) + l->line;
 	}
 	a->title_over = int_max(0, (title.width - l->panel_width + 1) / 2);
-	int gap_x = int_max(scaled(r, 14) + 2 * l->line, a->over_left + a->over_right + scaled(r, 8));
+	if (r->outer_titles)
+		place_outer_titles(a, block);
+	int gap_x = int_max(scaled(r, r->outer_titles ? 6 : 14) + 2 * l->line,
+			    a->over_left + a->over_right + scaled(r, 8));
 	gap_x = int_max(gap_x, title.width + scaled(r, 8) - l->panel_width);
-	int gap_y = block + int_max(scaled(r, 12) + 2 * l->line, a->over_top + a->over_bottom + scaled(r, 4));
+	int gap_y = block + int_max(scaled(r, r->outer_titles ? 6 : 12) + 2 * l->line,
+				    a->over_top + a->over_bottom + scaled(r, 4));
 	l->pitch_x = l->panel_width + gap_x;
 	l->pitch_y = l->panel_height + gap_y;
 	a->panels_width = (l->panel_columns - 1) * l->pitch_x + l->panel_width;
@@ -89,6 +112,12 @@ static void place_left(struct attempt *a)
 	if (height_of(title) > 0) {
 		l->row_title = (struct rect){x, 0, height_of(title), title.width};
 		x += height_of(title) + scaled(r, 8);
+	}
+	if (r->outer_titles) {
+		l->side_title_limit = l->panel_height + scaled(r, 4);
+		title = ask(a, LAYOUT_SIDE_TITLE, l->side_title_limit);
+		l->side_title_x = x;
+		x += height_of(title) + scaled(r, 6);
 	}
 	l->first_x = int_max(x, a->margin) + a->title_over;
 	if (l->row.labels != LAYOUT_NONE) {
@@ -115,7 +144,7 @@ static void place_top(struct attempt *a, int block, int width)
 		l->title = (struct rect){0, y, title.width, height_of(title)};
 		y += height_of(title) + scaled(r, r->panels > 1 ? 12 : 10);
 	}
-	l->first_y = y + int_max(block + l->line, int_max(a->over_top, row_title_over));
+	l->first_y = y + int_max(block + a->top_titles + l->line, int_max(a->over_top, row_title_over));
 	l->row_title.y = l->first_y + (a->panels_height - l->row_title.height) / 2;
 }
 
@@ -224,6 +253,7 @@ void move_layout(struct layout *l, int dx, int dy)
 	struct rect *rects[] = {&l->bar,       &l->bar_title, &l->masked_swatch, &l->masked_text,
 				&l->row_title, &l->col_title, &l->title};
 	l->first_x += dx;
+	l->side_title_x += dx;
 	l->first_y += dy;
 	for (size_t i = 0; i < sizeof rects / sizeof *rects; i++) {
 		rects[i]->x += dx;
@@ -259,12 +289,16 @@ static void place_ends(struct attempt *a)
 	l->height = a->bottom + a->margin;
 }
 
-/* Thumbnails of an asked size do without labels that would have to be thinned. */
+/* Thumbnails of an asked size, or in an overview of many, do without labels that
+ * would have to be thinned. */
 static bool too_small_for_labels(const struct layout_request *r, const struct layout *l)
 {
-	return r->panels > 1 && (width_limit(r) || r->cell) &&
-	       ((l->col.step > 1 && (int)r->cols * l->cell < scaled(r, 72)) ||
-		(l->row.step > 1 && (int)r->rows * l->cell < scaled(r, 40)));
+	bool overview = r->panels > OVERVIEW_PANELS;
+	if (r->panels == 1 || (!width_limit(r) && !r->cell && !overview))
+		return false;
+	int width = scaled(r, overview ? 160 : 72), height = scaled(r, overview ? 160 : 40);
+	return (l->col.step > 1 && (int)r->cols * l->cell < width) ||
+	       (l->row.step > 1 && (int)r->rows * l->cell < height);
 }
 
 void try_layout(const struct layout_request *request, const struct layout_measure *measure, int columns,

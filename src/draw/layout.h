@@ -29,7 +29,9 @@ enum layout_text {
 	LAYOUT_BAR_TITLE, /* "weight" */
 	LAYOUT_BAR_TICK,  /* the largest tick label on a bar of length `limit` */
 	LAYOUT_PANEL_TITLE /* the largest one, shortened to `limit`; nothing = none */,
-	LAYOUT_MASKED /* the legend's "masked" */
+	LAYOUT_TOP_TITLE,  /* the largest title of a column of panels, shortened to `limit` */
+	LAYOUT_SIDE_TITLE, /* the largest title of a row of panels, shortened to `limit` */
+	LAYOUT_MASKED      /* the legend's "masked" */
 };
 
 /* A quarter turn counter-clockwise, or not. */
@@ -75,7 +77,8 @@ struct layout_request {
 	int least_cell;       /* automatic cells are no smaller: for numbers in them */
 	bool row_numbers;     /* labels are numbers, which may be thinned freely */
 	bool col_numbers;
-	bool masked; /* there is a legend for masked cells */
+	bool masked;       /* there is a legend for masked cells */
+	bool outer_titles; /* columns of panels have titles above the first row, rows to the left */
 };
 
 struct rect {
@@ -93,6 +96,9 @@ struct layout {
 	int first_x, first_y;          /* corner of the first panel's cells */
 	int panel_title_above;         /* from a panel's top up to its title's baseline */
 	int panel_title_limit;
+	int top_title_above;  /* the same of titles of columns of panels */
+	int side_title_x;     /* left edge of the turned titles of rows of panels */
+	int side_title_limit; /* which are shortened to this */
 	struct layout_axis_plan row, col;
 	int row_label_right; /* from a panel's left edge to its labels' right end: negative */
 	int col_label_top;   /* from a panel's bottom to its labels' top end */

@@ -14,6 +14,7 @@ struct theme {
 	struct rgb soft_ink;            /* notes */
 	struct rgb frame;               /* frames and ticks */
 	struct rgb line;                /* between cells */
+	struct rgb accent;              /* lines over cells */
 	struct rgb masked, masked_line; /* masked cells, and the diagonal lines over them */
 	bool dark;
 };

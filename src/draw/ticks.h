@@ -4,18 +4,26 @@
 
 #include <stddef.h>
 
+#include "draw/scale.h"
+
 enum {
-	TICKS_MAX = 12
+	TICKS_MAX = 24
 };
 
 struct tick {
 	double value;
-	char text[24];
+	double share;  /* where on the bar: scale_share(value) */
+	char text[24]; /* UTF-8: a minus sign is U+2212 */
 };
 
-/* Fill ticks[TICKS_MAX] for a bar from 0 to `top` (above 0) that is `length`
- * pixels long: 0, round numbers between that are at least `least` pixels apart,
- * and `top` itself, so that the scale can be read off.  Returns how many. */
-size_t ticks_make(double top, int length, int least, struct tick *ticks);
+/* Fill ticks[TICKS_MAX], upwards, for a bar of this scale that is `length` pixels
+ * long: both ends (and 0 in the middle of a diverging scale), so that the scale
+ * can be read off, and round numbers between that are at least `least` pixels
+ * apart: even steps on a linear scale, else powers of ten and, where there is
+ * room, 5 and 2 times these.  Returns how many. */
+size_t ticks_make(const struct scale *scale, int length, int least, struct tick *ticks);
+
+/* A number as they have it: as few digits as it needs, at most `digits`, "1e-5". */
+void tick_number(double value, int digits, char text[24]);
 
 #endif

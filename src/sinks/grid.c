@@ -1,5 +1,6 @@
 #include "sinks/grid.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,32 @@ size_t grid_factor(size_t count, size_t limit)
 	return count / limit + (count % limit != 0);
 }
 
+/* Note which cells of a row have weights that do not count for the scale. */
+static enum attn_status note_uncounted(struct grid *g, const unsigned char *seen, size_t row,
+				       struct attn_error *err)
+{
+	const unsigned char *end = seen + g->keys;
+	for (const unsigned char *at = seen; at < end; at++) {
+		at = memchr(at, VISIBLE_UNSCALED, (size_t)(end - at));
+		if (!at)
+			break;
+		if (!g->uncounted)
+			g->uncounted = array_alloc(g->rows * g->cols, 1);
+		if (!g->uncounted)
+			return attn_fail_memory(err);
+		g->uncounted[row * g->cols + (size_t)(at - seen) / g->col_factor] = 1;
+	}
+	return ATTN_OK;
+}
+
+/* The largest magnitude that counts. */
+static void note_maximum(struct grid *g, float weight, unsigned char seen)
+{
+	float magnitude = fabsf(weight);
+	if (magnitude > g->maximum && seen != VISIBLE_UNSCALED)
+		g->maximum = magnitude;
+}
+
 /* Reduce rows [from, to) of the block, whose weights all fall into the grid row
  * `row`.  Sums run in double inside a block, so that a mean over many blocks
  * stays exact to float. */
@@ -24,7 +51,7 @@ static void reduce_rows(struct grid *g, const struct row_block *block, size_t fr
 		size_t first = col * g->col_factor;
 		size_t last = size_min(first + g->col_factor, g->keys);
 		float *value = &g->values[row * g->cols + col];
-		float highest = *value;
+		float highest = *value > 0 ? *value : 0, lowest = *value < 0 ? *value : 0;
 		double sum = 0;
 		bool visible = false, counted = false;
 		for (size_t r = from; r < to; r++) {
@@ -35,7 +62,8 @@ static void reduce_rows(struct grid *g, const struct row_block *block, size_t fr
 				visible |= seen[k] != 0;
 				counted |= seen[k] != 0 && seen[k] != VISIBLE_UNSCALED;
 				highest = w > highest ? w : highest;
-				g->maximum = w > g->maximum && seen[k] != VISIBLE_UNSCALED ? w : g->maximum;
+				lowest = w < lowest ? w : lowest;
+				note_maximum(g, w, seen[k]);
 				sum += (double)w;
 			}
 		}
@@ -43,7 +71,7 @@ static void reduce_rows(struct grid *g, const struct row_block *block, size_t fr
 			g->masked[row * g->cols + col] = 0;
 		g->counted[col] |= counted;
 		if (g->reduction == GRID_MAXIMUM)
-			*value = highest;
+			*value = highest >= -lowest ? highest : lowest;
 		else
 			*value += (float)(sum / ((double)block_rows * (double)(last - first)));
 	}
@@ -57,8 +85,7 @@ static void keep_row(struct grid *g, const float *weights, const unsigned char *
 	for (size_t k = 0; k < g->cols; k++) {
 		values[k] = weights[k];
 		masked[k] = seen[k] == 0;
-		if (weights[k] > g->maximum && seen[k] != VISIBLE_UNSCALED)
-			g->maximum = weights[k];
+		note_maximum(g, weights[k], seen[k]);
 	}
 }
 
@@ -70,7 +97,7 @@ static void finish_row(struct grid *g, size_t row)
 	} else {
 		const float *values = g->values + row * g->cols;
 		for (size_t k = 0; k < g->cols; k++)
-			g->top = g->counted[k] && values[k] > g->top ? values[k] : g->top;
+			g->top = g->counted[k] && fabsf(values[k]) > g->top ? fabsf(values[k]) : g->top;
 		memset(g->counted, 0, g->cols);
 	}
 	if (!g->any_masked)
@@ -81,7 +108,6 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 {
 	struct grid_sink *s = (struct grid_sink *)sink;
 	size_t slot = s->slots[(block->batch * s->layers + block->layer) * s->heads + block->head];
-	(void)err;
 	if (slot == SIZE_MAX)
 		return ATTN_OK;
 	struct grid *g = &s->grids[slot];
@@ -100,6 +126,9 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 			keep_row(g, block->weights + r * block->keys, block->visible + r * block->keys, row);
 		else
 			reduce_rows(g, block, r, end, row);
+		for (size_t i = r; i < end; i++)
+			if (note_uncounted(g, block->visible + i * block->keys, row, err) != ATTN_OK)
+				return ATTN_FAILED;
 		position = s->positions[block->query + end - 1];
 		if (position + 1 == g->queries || (position + 1) % g->row_factor == 0)
 			finish_row(g, row);
@@ -209,6 +238,7 @@ void grid_sink_release(struct grid_sink *sink)
 		free(sink->grids[i].values);
 		free(sink->grids[i].masked);
 		free(sink->grids[i].counted);
+		free(sink->grids[i].uncounted);
 	}
 	free(sink->grids);
 	free(sink->slots);

@@ -3,7 +3,9 @@
  *
  * A cell stands for a block of row_factor x col_factor weights (the last row
  * and column of blocks may be smaller) and holds their maximum, so that spikes
- * survive, or their mean.  Memory is that of the grids: 5 bytes a cell.
+ * survive, or their mean.  Of weights with a sign the maximum is the one of largest
+ * magnitude, with its sign.  Memory is that of the grids: 5 bytes a cell, 6 where
+ * some weights do not count for the scale.
  */
 #ifndef ATTN_SINKS_GRID_H
 #define ATTN_SINKS_GRID_H
@@ -34,10 +36,14 @@ struct grid {
 	unsigned char *masked; /* (rows, cols): 1 when every weight of the block is masked; value 0 */
 	bool any_masked;       /* some cell is masked */
 
-	/* Without what does not count for the scale (VISIBLE_UNSCALED): the largest weight, before
+	/* Without what does not count for the scale (VISIBLE_UNSCALED): the largest magnitude, before
 	 * reduction, and the largest cell that has one that counts. */
 	float maximum, top;
 	unsigned char *counted; /* private, (cols): of the row at hand, whether a cell has such a weight */
+
+	/* (rows, cols): 1 where a weight of the block does not count for the scale
+	 * (VISIBLE_UNSCALED); NULL: all count. */
+	unsigned char *uncounted;
 };
 
 struct grid_sink {

@@ -131,6 +131,53 @@ static void test_ink(void **state)
 	}
 }
 
+/* Both sides of a diverging map: white or near-black in the middle, lightness by even
+ * steps, the same at the same distance; their hues are far apart for readers who
+ * lack one kind of cone, too. */
+static void test_diverging(void **state)
+{
+	struct rgb table[201], half[101];
+	size_t found = 0;
+
+	(void)state;
+	assert_false(colormap_diverging(NULL));
+	assert_true(colormap_diverging(colormap_default_diverging()));
+	assert_false(colormap_diverging(colormap_default()));
+	for (size_t i = 0; i < 2 * colormap_count(); i++) {
+		const struct colormap *map = colormap_find(colormap_name(i / 2));
+		bool dark = i % 2;
+		double low[3], high[3], middle[3], end[3];
+
+		if (!colormap_diverging(map))
+			continue;
+		found++;
+		assert_non_null(strstr(colormap_diverging_names(), colormap_name(i / 2)));
+		colormap_fill_diverging(map, dark, table, 201);
+		assert_true(table[100].r == (dark ? 0x12 : 0xff) && table[100].g == table[100].r &&
+			    table[100].b == table[100].r);
+		oklab(table[100], middle);
+		oklab(table[200], end);
+		for (size_t k = 0; k <= 100; k++) {
+			double want = middle[0] + (end[0] - middle[0]) * (double)k / 100;
+
+			oklab(table[100 - k], low);
+			oklab(table[100 + k], high);
+			assert_true(fabs(low[0] - want) < 0.01 && fabs(high[0] - want) < 0.01);
+			/* Apart in hue: all along yellow-blue, or green-red. */
+			assert_true(k < 20 || hypot(low[1] - high[1], low[2] - high[2]) > 0.06);
+			assert_true(k < 20 || fabs(low[2] - high[2]) > 0.04);
+			for (size_t side = 0; side < 2; side++) {
+				struct rgb c = table[side ? 100 + k : 100 - k];
+
+				assert_true(colour_contrast(c, colour_text_on(c)) >= 4.5);
+			}
+		}
+		colormap_fill(map, half, 101);
+		assert_true(dark || memcmp(half, table + 100, sizeof half) == 0);
+	}
+	assert_int_equal(found, 4);
+}
+
 static void test_entries(void **state)
 {
 	(void)state;
@@ -164,7 +211,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_published), cmocka_unit_test(test_names),
 	    cmocka_unit_test(test_monotonic), cmocka_unit_test(test_ink),
-	    cmocka_unit_test(test_entries),   cmocka_unit_test(test_contrast),
+	    cmocka_unit_test(test_diverging), cmocka_unit_test(test_entries),
+	    cmocka_unit_test(test_contrast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

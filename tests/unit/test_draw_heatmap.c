@@ -255,7 +255,7 @@ static void test_number_text(void **state)
 		const char *want;
 	} cases[] = {{0, ".00"},       {0.004f, ".00"}, {0.95f, ".95"},  {0.994f, ".99"},
 		     {0.996f, "1.00"}, {1, "1.00"},     {9.99f, "9.99"}, {9.996f, "10"},
-		     {-0.5f, "-0.50"}, {999, "999"},    {1e5f, "1e+05"}};
+		     {-0.5f, "\u2212.50"}, {999, "999"},    {1e5f, "1e+05"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -435,13 +435,14 @@ static void test_notes(void **state)
 	struct grid g = {.row_factor = 1, .col_factor = 1};
 	struct heatmap_panel panel = {&g, NULL};
 	struct heatmap_figure figure = {.panels = &panel, .panel_count = 1};
-	struct drawing d = {.figure = &figure, .row_factor = 1, .col_factor = 1, .top = 0.5, .highest = 0.5};
+	struct drawing d = {
+	    .figure = &figure, .row_factor = 1, .col_factor = 1, .colours = {.high = 0.5}, .highest = 0.5};
 	struct layout l = {.row = {.labels = LAYOUT_LEVEL, .step = 1},
 			   .col = {.labels = LAYOUT_TURNED, .step = 1}};
 
 	(void)state;
 	expect_notes(&d, &l, "");
-	d.top = 0.2;
+	d.colours.high = 0.2;
 	expect_notes(&d, &l, "weights above 0.2 (up to 0.5) have the colour of 0.2");
 }
 

@@ -376,7 +376,8 @@ static void test_ticks(void **state)
 	for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++) {
 		for (int length = 1; length < 900; length += 17) {
 			struct tick ticks[TICKS_MAX];
-			size_t count = ticks_make(tops[i], length, 20, ticks);
+			struct scale scale = scale_make(tops[i], 0, SCALE_LINEAR, false);
+			size_t count = ticks_make(&scale, length, 20, ticks);
 
 			assert_in_range(count, 2, 8);
 			assert_true(ticks[0].value == 0.0 && ticks[count - 1].value == tops[i]);
