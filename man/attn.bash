@@ -61,7 +61,7 @@ _attn()
 		--rope-scaling --position-offset --sinusoidal --alibi --alibi-slopes
 		--relative-max-distance --relative-bidirectional"
 	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max --theme --transparent
-		--font --font-size --width"
+		--font --font-size --width --range --clip --transform --sentences"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
 	local forms="--text --tsv --json --jsonl"
@@ -83,7 +83,20 @@ _attn()
 	fi
 	case $before in
 	--colormap)
-		COMPREPLY=($(compgen -W "ink greys viridis magma inferno plasma cividis" -- "$word"))
+		COMPREPLY=($(compgen -W "ink greys viridis magma inferno plasma cividis balance
+			purple-green$([[ $command == heatmap ]] && echo " list")" -- "$word"))
+		return
+		;;
+	--range)
+		COMPREPLY=($(compgen -W "shared fixed head" -- "$word"))
+		return
+		;;
+	--transform)
+		COMPREPLY=($(compgen -W "linear sqrt log" -- "$word"))
+		return
+		;;
+	--order)
+		COMPREPLY=($(compgen -W "head entropy similarity" -- "$word"))
 		return
 		;;
 	--theme)
@@ -142,7 +155,7 @@ _attn()
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --font | --font-size | --width | --num-heads | \
+	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --clip | --font | --font-size | --width | --num-heads | \
 		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds | \
 		--temperature | --sinks | --top-k | --lambda | --qk-norm-eps | --window | --dilation | --blocks | \
 		--prefix | --rope | --rope-dim | --rope-scaling | --position-offset | --alibi-slopes | \
@@ -163,7 +176,10 @@ _attn()
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
 			--help $forms $picture"
 		;;
-	heatmap) options="--output --format --head --layer --batch --threads --help $matrix $picture $settings" ;;
+	heatmap)
+		options="--output --format --head --layer --batch --order --threads --help $matrix $picture
+			$settings"
+		;;
 	view) options="--output --head --layer --batch --title --threads --help $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token")

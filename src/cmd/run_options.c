@@ -23,7 +23,8 @@
 	"                          else tsv]\n"                                                              \
 	"\n"                                                                                                 \
 	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
-	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X,\n"                            \
+	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
+	"      --transform linear|sqrt|log, --sentences,\n"                                                  \
 	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
 	"      'attn heatmap --help'\n"
 

@@ -394,12 +394,60 @@ static void test_ticks(void **state)
 	}
 }
 
+/* Titles of columns over the first row of panels, turned ones of rows before their
+ * labels: inside the picture, apart, in front of no panel. */
+static void test_outer_titles(void **state)
+{
+	static const size_t shapes[][3] = {{2, 2, 4}, {12, 12, 128}, {32, 32, 40}, {3, 16, 7}, {40, 2, 30}};
+
+	(void)state;
+	for (size_t i = 0; i < 5 * 3 * 2; i++) {
+		size_t down = shapes[i % 5][0], across = shapes[i % 5][1], cells = shapes[i % 5][2];
+		struct texts texts = {2.0, i / 5 % 3 ? 0 : 4, 20, 30};
+		const struct layout_measure measure = {&texts, label, text};
+		struct layout_request request = {.rows = cells,
+						 .cols = cells,
+						 .panels = down * across,
+						 .panel_columns = across,
+						 .scale = i / 5 % 3 == 2 ? 3 : 1,
+						 .masked = i >= 15,
+						 .outer_titles = true};
+		struct layout l;
+
+		assert_true(layout_make(&request, &measure, &l));
+		assert_int_equal(l.panel_columns, across);
+		struct text_box top = text(&texts, LAYOUT_TOP_TITLE, &l, l.panel_title_limit);
+		struct text_box side = text(&texts, LAYOUT_SIDE_TITLE, &l, l.side_title_limit);
+		int height = top.above + top.below, y = l.first_y - l.top_title_above - top.above;
+		assert_true(top.width < l.pitch_x && side.width < l.pitch_y);
+		for (int c = 0; c < (int)across; c++) {
+			int x = l.first_x + c * l.pitch_x + (l.panel_width - top.width) / 2;
+			struct rect title = {x, y, top.width, height};
+
+			assert_true(inside(&l, title) && apart(title, panel_rect(&l, c)) &&
+				    apart(title, l.title));
+			assert_true(!texts.panel_title || apart(title, panel_title(&l, &texts, c)));
+		}
+		for (int r = 0; r < (int)down; r++) {
+			int bottom = l.first_y + r * l.pitch_y + (l.panel_height + side.width) / 2;
+			struct rect title = {l.side_title_x, bottom - side.width, side.above + side.below,
+					     side.width};
+
+			assert_true(inside(&l, title) && apart(title, l.row_title));
+			assert_true(apart(title, panel_rect(&l, r * (int)across)));
+			for (size_t k = 0; l.row.labels != LAYOUT_NONE && k < cells; k += l.row.step)
+				assert_true(apart(title, row_label(&l, &texts, r * (int)across, k)));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_properties),    cmocka_unit_test(test_size), cmocka_unit_test(test_labels),
 	    cmocka_unit_test(test_bar_and_notes), cmocka_unit_test(test_cell), cmocka_unit_test(test_turning),
 	    cmocka_unit_test(test_columns),       cmocka_unit_test(test_step), cmocka_unit_test(test_ticks),
+	    cmocka_unit_test(test_outer_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,12 +193,39 @@ static void test_unscaled(void **state)
 	}
 }
 
+/* Of weights with a sign the one of largest magnitude stays, over blocks too; cells with
+ * weights that do not count are told. */
+static void test_signed(void **state)
+{
+	(void)state;
+	float weights[] = {0.25f, -0.5f, 0.125f, 0, -0.25f, 0.375f, 0.0625f, -0.75f};
+	unsigned char visible[] = {1, 1, 1, 1, 1, 1, 1, VISIBLE_UNSCALED};
+	struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 2, .keys = 4};
+	const struct matrix m = {2, 4, weights, visible};
+	const struct grid_options whole = {4, 4, GRID_MAXIMUM}, half = {1, 2, GRID_MAXIMUM};
+	struct grid_sink sink;
+	const unsigned char uncounted[] = {0, 1};
+	assert_int_equal(grid_sink_init(&sink, &info, NULL, &half, NULL), ATTN_OK);
+	feed(&sink, &m, 0, 1);
+	assert_true(sink.grids[0].values[0] == -0.5f && sink.grids[0].values[1] == -0.75f);
+	assert_true(sink.grids[0].maximum == 0.5f && sink.grids[0].top == 0.5f);
+	assert_memory_equal(sink.grids[0].uncounted, uncounted, 2);
+	grid_sink_release(&sink);
+	assert_int_equal(grid_sink_init(&sink, &info, NULL, &whole, NULL), ATTN_OK);
+	visible[7] = 1;
+	feed(&sink, &m, 0, 1);
+	assert_memory_equal(sink.grids[0].values, weights, sizeof weights);
+	assert_true(sink.grids[0].maximum == 0.75f);
+	assert_null(sink.grids[0].uncounted);
+	grid_sink_release(&sink);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_factor),    cmocka_unit_test(test_reduction),
 	    cmocka_unit_test(test_selection), cmocka_unit_test(test_nothing),
-	    cmocka_unit_test(test_unscaled),
+	    cmocka_unit_test(test_unscaled),  cmocka_unit_test(test_signed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
