@@ -9,6 +9,7 @@ import json
 import os
 import struct
 import zipfile
+import zlib
 
 import numpy as np
 
@@ -459,11 +460,54 @@ def make_parts():
         put("parts/%s.safetensors" % name, data)
 
 
+def chunk(kind, data=b"", crc=0):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data) ^ crc)
+
+
+def png(width, height, depth, kind, rows, interlace=0, chunks=b"", end=None):
+    """A PNG of these filtered rows, as they are deflated."""
+    head = struct.pack(">IIBBBBB", width, height, depth, kind, 0, 0, interlace)
+    end = chunk(b"IEND") if end is None else end
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunks +
+            chunk(b"IDAT", zlib.compress(rows, 9)) + end)
+
+
+def make_picture():
+    palette = chunk(b"PLTE", bytes(range(9)))
+    whole = png(2, 2, 8, 2, b"\0abcdef\2\1\1\1\1\1\1")
+    files = {
+        "grey1": png(9, 2, 1, 0, b"\0\xaa\x80\0\x55\0"),
+        "grey16": png(2, 1, 16, 0, b"\0\1\x7f\1\x82"),
+        "grey-alpha": png(2, 2, 8, 4, b"\0\1\xff\2\0\4\3\4\5\6"),
+        "grey-clear": png(4, 1, 2, 0, b"\0\x1b", chunks=chunk(b"tRNS", b"\0\2")),
+        "colour": whole,
+        "colour-alpha16": png(1, 1, 16, 6, b"\0\1\2\3\4\5\6\x80\0"),
+        "palette": png(4, 2, 2, 3, b"\0\x18\0\x24", chunks=palette + chunk(b"tRNS", b"\xff\x33")),
+        "interlaced": png(3, 3, 8, 0, b"\0\1\0\2\0\5\6\0\3\0\4\0\7\x08\x09", interlace=1),
+        "gamma": png(1, 1, 8, 0, b"\0\5", chunks=chunk(b"gAMA", struct.pack(">I", 20000))),
+        "bad-huge": png(0x7fffffff, 0x7fffffff, 16, 6, b"\0"),
+        "bad-wide": png(40000, 1, 1, 0, bytes(5001)),
+        "bad-empty": png(0, 1, 8, 0, b"\0"),
+        "bad-index": png(4, 1, 2, 3, b"\0\xff", chunks=palette),
+        "bad-no-palette": png(4, 1, 2, 3, b"\0\xff"),
+        "bad-filter": png(2, 1, 8, 0, b"\7\1\2"),
+        "bad-short": png(4, 9, 8, 0, b"\0\1\2\3\4"),
+        "bad-no-end": png(1, 1, 8, 0, b"\0\1", end=b""),
+        "bad-crc": png(1, 1, 8, 0, b"\0\1", end=chunk(b"IEND", crc=1)),
+        "bad-cut": whole[:-20],
+        "bad-chunk": png(1, 1, 8, 0, b"\0\1", chunks=struct.pack(">I", 0x7fffffff) + b"tEXtx"),
+        "bad-inflate": whole.replace(b"IDAT\x78", b"IDAT\x79"),
+    }
+    for name, data in files.items():
+        put("picture/%s.png" % name, data)
+
+
 if __name__ == "__main__":
-    for folder in ("npy", "npz", "safetensors", "json", "parts"):
+    for folder in ("npy", "npz", "safetensors", "json", "parts", "picture"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
     make_safetensors()
     make_json()
     make_parts()
+    make_picture()
