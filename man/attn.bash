@@ -151,11 +151,11 @@ _attn()
 		fi
 		return
 		;;
-	-o | --directory | --output | --context | --weights | --scores | --rankings | --heatmaps)
+	-o | --image | --directory | --output | --context | --weights | --scores | --rankings | --heatmaps)
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --top | --cell | --size | --dpi | --title | --max | --clip | --font | --font-size | --width | --num-heads | \
+	--head | --layer | --batch | --patches | --skip-keys | --top | --cell | --size | --dpi | --title | --max | --clip | --font | --font-size | --width | --num-heads | \
 		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds | \
 		--temperature | --sinks | --top-k | --lambda | --qk-norm-eps | --window | --dilation | --blocks | \
 		--prefix | --rope | --rope-dim | --rope-scaling | --position-offset | --alibi-slopes | \
@@ -177,8 +177,8 @@ _attn()
 			--help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --head --layer --batch --order --threads --help $matrix $picture
-			$settings"
+		options="--output --format --terminal --head --layer --batch --order --image --patches
+			--skip-keys --threads --help $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --batch --title --threads --help $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/terminal.h"
 #include "core/sentence.h"
 #include "util/buffer.h"
 #include "util/checked.h"
@@ -133,6 +134,10 @@ static enum attn_status grid_limits(struct grid_options *grid, const struct figu
 	*grid = (struct grid_options){.reduction = f->reduction};
 	if (check_scale(&f->heatmap, info, err) != ATTN_OK)
 		return ATTN_USAGE;
+	if (f->terminal) {
+		terminal_limits(f->terminal, info, panels, &f->heatmap, &grid->max_rows, &grid->max_cols);
+		return ATTN_OK;
+	}
 	return heatmap_limits(info->queries, info->keys, panels, &f->heatmap, &grid->max_rows,
 			      &grid->max_cols, err);
 }
@@ -157,7 +162,7 @@ enum attn_status figures_init(struct figures *f, const struct command *self, con
 		if (!f->query_ends || !f->key_ends)
 			return attn_fail_memory(err);
 	}
-	return heatmap_painter_new(&f->painter, err);
+	return options->terminal ? ATTN_OK : heatmap_painter_new(&f->painter, err);
 }
 
 void figures_release(struct figures *f)
@@ -240,6 +245,8 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .key_ends = f->key_ends,
 	    .options = f->options->heatmap,
 	};
+	if (f->options->terminal)
+		return terminal_print(f->options->terminal, &figure, f->self, err);
 	return write_figure(f, &figure, path, err);
 }
 

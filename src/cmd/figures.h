@@ -4,18 +4,20 @@
 
 #include "cmd/inputs.h"
 #include "draw/heatmap.h"
+#include "draw/terminal.h"
 #include "io/output.h"
 #include "sinks/grid.h"
 
 struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
-	const char *title; /* NULL: layer and head */
-	bool may_list;     /* set before: --colormap list is for this command */
-	bool list;         /* it was given: colormaps_print, and nothing else */
-	bool sentences;    /* lines where they end */
-	bool ordered;      /* panels are in an order of their own */
-	const char *order; /* says by what, or NULL */
+	const char *title;               /* NULL: layer and head */
+	bool may_list;                   /* set before: --colormap list is for this command */
+	bool list;                       /* it was given: colormaps_print, and nothing else */
+	bool sentences;                  /* lines where they end */
+	bool ordered;                    /* panels are in an order of their own */
+	const char *order;               /* says by what, or NULL */
+	const struct terminal *terminal; /* text on standard output instead of a file; NULL: a file */
 };
 
 /* Take one of PICTURE_OPTIONS. */

@@ -5,7 +5,9 @@
 
 #include "cmd/colormaps.h"
 #include "cmd/figures.h"
+#include "cmd/overlay.h"
 #include "cmd/progress.h"
+#include "cmd/terminal.h"
 #include "cmd/view_options.h"
 #include "draw/order.h"
 #include "sinks/entropy.h"
@@ -21,11 +23,17 @@ static const char usage[] =
     "  -o, --output FILE     where to write: x.png, x.svg or x.pdf; '-' is standard output\n"
     "                        [heatmap.png]\n"
     "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
+    "      --terminal        draw on standard output instead: colours, or characters in a pipe\n"
     "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
     "      --layer LIST      layers of a stored result; of several each is a row of panels [the first]\n"
     "      --batch NUMBER    batch item [0]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
+    "Over a picture whose patches are the keys, of one token, --query TOKEN:\n"
+    "      --image FILE.png  lay its weights over this picture\n"
+    "      --patches RxC     rows and columns of patches\n"
+    "      --skip-keys N     keys before the first patch, such as a class token [0]\n"
+    "\n"
     "Picture:\n"
     "      --order HOW       panels by head, entropy or similarity [head]\n"
     "      --colormap NAME   ink, greys, viridis, magma, inferno, plasma, cividis, balance or\n"
@@ -55,12 +63,20 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"attn heatmap x.json --head 3 -o head3.png\n";
 
 enum {
-	OPTION_FORMAT = OPTION_OWN
+	OPTION_FORMAT = OPTION_OWN,
+	OPTION_TERMINAL,
+	OPTION_IMAGE,
+	OPTION_PATCHES,
+	OPTION_SKIP_KEYS
 };
 
 static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, OPTION_FORMAT},
+    {"terminal", no_argument, NULL, OPTION_TERMINAL},
+    {"image", required_argument, NULL, OPTION_IMAGE},
+    {"patches", required_argument, NULL, OPTION_PATCHES},
+    {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
     {"head", required_argument, NULL, OPTION_HEAD},
     {"layer", required_argument, NULL, OPTION_LAYER},
     {"batch", required_argument, NULL, OPTION_BATCH},
@@ -82,6 +98,9 @@ enum panel_order {
 
 struct job {
 	const char *path, *format;
+	bool on_terminal;
+	struct terminal terminal;
+	struct overlay_options overlay;
 	struct selection_options selection;
 	struct view_request view;
 	struct figure_options figure;
@@ -193,6 +212,9 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 	if (status != ATTN_OK)
 		return status;
 	info = job->in.info;
+	if (job->overlay.image)
+		return overlay_write(&job->overlay, &job->figure, &job->in, &job->selected, job->path, self,
+				     err);
 	size_t heads = count_chosen(job->selected.heads, info->heads);
 	size_t layers = count_chosen(job->selected.layers, info->layers);
 	if (layers > 1 && job->order == ORDER_HEAD)
@@ -239,6 +261,12 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 			status = option_once(o, &job->path, err);
 		else if (id == OPTION_FORMAT)
 			status = option_format(job, o, err);
+		else if (id == OPTION_TERMINAL)
+			job->on_terminal = true;
+		else if (id == OPTION_IMAGE)
+			status = option_once(o, &job->overlay.image, err);
+		else if (id == OPTION_PATCHES || id == OPTION_SKIP_KEYS)
+			status = overlay_option(&job->overlay, id == OPTION_PATCHES, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
@@ -289,7 +317,15 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	else if (status == ATTN_OK && job.figure.list)
 		status = colormaps_print(self, err);
 	else if (status == ATTN_OK) {
-		status = check_ending(&job, err);
+		if (job.on_terminal && job.path)
+			status = attn_fail(err, ATTN_USAGE,
+					   "'--terminal' draws on standard output: leave out '-o'");
+		else
+			status = check_ending(&job, err);
+		if (status == ATTN_OK && job.on_terminal)
+			status = terminal_choose(&job.figure, &job.terminal, job.format, err);
+		if (status == ATTN_OK)
+			status = overlay_check(&job.overlay, &job.figure, &job.view, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&job.in, self, argc - optind, argv + optind,
 					     (struct engine_want){.weights = true}, err);

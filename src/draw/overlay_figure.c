@@ -70,7 +70,8 @@ static int text_height(const struct overlay_drawing *d, const char *text, struct
 
 static size_t bar_ticks(const struct overlay_drawing *d, struct tick *ticks)
 {
-	return ticks_make(d->top, d->layout.bar.height, scaled(d, 20), ticks);
+	struct scale scale = scale_make(d->top, d->top, SCALE_LINEAR, false);
+	return ticks_make(&scale, d->layout.bar.height, scaled(d, 20), ticks);
 }
 
 static int bar_label_width(const struct overlay_drawing *d)
@@ -223,7 +224,7 @@ static void paint_bar(const struct overlay_drawing *d, struct image *out)
 					overlay_is_light(d->table)));
 	}
 	for (size_t i = 0, count = bar_ticks(d, ticks); i < count; i++) {
-		int at = (int)(ticks[i].value / d->top * (bar.height - 1) + 0.5);
+		int at = (int)(ticks[i].share * (bar.height - 1) + 0.5);
 		int x = bar.x + bar.width + line, y = bar.y + bar.height - 1 - at;
 		box = text_measure(d->text, ticks[i].text, style);
 		fill_rect(out, x, y - line / 2, tick, line, frame_grey);

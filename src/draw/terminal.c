@@ -2,6 +2,7 @@
 #include "draw/terminal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "draw/heatmap_internal.h"
@@ -31,15 +32,18 @@ enum terminal_colours terminal_colours(bool tty, const char *no_color, const cha
 }
 
 /* The one way from a value to its share of the colours, and back. */
-double terminal_share(const struct terminal_drawing *d, float value)
+double terminal_share(const struct terminal_drawing *d, const struct grid *g, float value)
 {
-	double share = (double)value / d->top;
-	return share > 0 ? share < 1 ? share : 1 : 0; /* NaN, too, is 0 */
+	double top = 1;
+	for (size_t i = 0; d->scale.tops && i < d->figure->panel_count; i++)
+		if (d->figure->panels[i].grid == g)
+			top = d->scale.tops[i];
+	return scale_share(&d->scale.colours, (double)value / top);
 }
 
 double terminal_value(const struct terminal_drawing *d, double share)
 {
-	return share * d->top;
+	return scale_value(&d->scale.colours, share);
 }
 
 static size_t most_label(const struct terminal *terminal)
@@ -96,10 +100,12 @@ static void darken(struct rgb *table)
 	}
 }
 
-static void drawing_init(struct terminal_drawing *d, const struct terminal *terminal,
-			 const struct heatmap_figure *figure, struct buffer *out)
+static enum attn_status drawing_init(struct terminal_drawing *d, const struct terminal *terminal,
+				     const struct heatmap_figure *figure, struct buffer *out,
+				     struct attn_error *err)
 {
 	const struct grid *g = figure->panels[0].grid;
+	bool dark = figure->options.theme && figure->options.theme->dark;
 	struct terminal_axis queries = {figure->query_labels, g->rows, g->row_factor, 1, false};
 	struct terminal_axis keys = {figure->key_labels, g->cols, g->col_factor, 1, false};
 	bool transpose = figure->options.transpose;
@@ -114,21 +120,15 @@ static void drawing_init(struct terminal_drawing *d, const struct terminal *term
 	    .ink = TERMINAL_NO_COLOUR,
 	    .ground = TERMINAL_NO_COLOUR,
 	};
-	colormap_fill(figure->options.colormap, d->table, TERMINAL_LEVELS);
-	if (figure->options.theme && figure->options.theme->dark)
-		darken(d->table);
-	for (size_t i = 0; i < figure->panel_count; i++) {
-		g = figure->panels[i].grid;
-		d->any_masked |= g->any_masked;
-		for (size_t k = 0; k < g->rows * g->cols; k++)
-			if ((double)g->values[k] > d->highest)
-				d->highest = (double)g->values[k];
-		d->top = (double)g->top > d->top ? (double)g->top : d->top;
+	d->scale.figure = figure;
+	if (figure->signed_values) {
+		colormap_fill_diverging(figure->options.colormap, dark, d->table, TERMINAL_LEVELS);
+	} else {
+		colormap_fill(figure->options.colormap, d->table, TERMINAL_LEVELS);
+		if (dark)
+			darken(d->table);
 	}
-	if (figure->options.scale_max > 0)
-		d->top = figure->options.scale_max;
-	else if (d->top == 0) /* nothing counts for the scale */
-		d->top = d->highest > 0 ? d->highest : 1;
+	return find_scale(&d->scale, err);
 }
 
 /* Columns of a panel's cells and frame. */
@@ -310,11 +310,14 @@ static void add_all_notes(struct terminal_drawing *d)
 			 d->rows.factor, d->cols.factor);
 		add_paragraph(d, text);
 	}
-	if (d->highest > d->top) {
-		snprintf(text, sizeof text, "weights above %.3g (up to %.3g) look like %.3g", d->top,
-			 d->highest, d->top);
-		add_paragraph(d, text);
-	}
+	struct buffer notes = BUFFER_INIT;
+	add_scale_notes(&notes, &d->scale);
+	if (notes.length > 0)
+		add_paragraph(d, notes.data);
+	d->out->failed |= notes.failed;
+	buffer_release(&notes);
+	if (d->figure->signed_values && d->terminal->colours == TERMINAL_PLAIN)
+		add_paragraph(d, "characters show magnitudes, after a - those of negative weights");
 	add_label_note(d, &d->rows, "rows");
 	add_label_note(d, &d->cols, "columns");
 	add_paragraph(d, d->figure->note);
@@ -324,15 +327,19 @@ enum attn_status terminal_draw(const struct terminal *terminal, const struct hea
 			       struct buffer *out, struct attn_error *err)
 {
 	struct terminal_drawing d;
-	drawing_init(&d, terminal, figure, out);
-	enum attn_status status = plan(&d, err);
-	if (status != ATTN_OK)
+	enum attn_status status = drawing_init(&d, terminal, figure, out, err);
+	if (status == ATTN_OK)
+		status = plan(&d, err);
+	if (status != ATTN_OK) {
+		free(d.scale.tops);
 		return status;
+	}
 	add_heading(&d);
 	for (size_t i = 0; i < figure->panel_count; i += d.across)
 		add_panels(&d, i, size_min(i + d.across, figure->panel_count));
 	terminal_add_key(&d);
 	terminal_add_legend(&d);
 	add_all_notes(&d);
+	free(d.scale.tops);
 	return out->failed ? attn_fail_memory(err) : ATTN_OK;
 }

@@ -1,4 +1,5 @@
 /* Cells in a terminal: colours by escapes (ECMA-48 SGR), or shades of characters. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,11 +103,17 @@ static size_t cell_at(const struct terminal_drawing *d, const struct grid *g, si
 	return d->figure->options.transpose ? col * g->cols + row : row * g->cols + col;
 }
 
+/* How heavy a character is: a diverging scale is heavy at both ends. */
+static double shade_share(const struct terminal_drawing *d, double share)
+{
+	return d->scale.colours.diverging ? fabs(2 * share - 1) : share;
+}
+
 /* A cell that is a line high. */
 static void add_cell(struct terminal_drawing *d, const struct grid *g, size_t row, size_t col)
 {
 	size_t at = cell_at(d, g, row, col);
-	double share = terminal_share(d, g->values[at]);
+	double share = terminal_share(d, g, g->values[at]);
 	char number[NUMBER_SIZE] = "";
 	if (g->masked[at]) {
 		add_dots(d, d->cell);
@@ -125,7 +132,9 @@ static void add_cell(struct terminal_drawing *d, const struct grid *g, size_t ro
 		return;
 	}
 	for (size_t i = 0; i < d->cell; i++)
-		buffer_add_char(d->out, shades[colormap_entry(share, SHADES)]);
+		buffer_add_char(d->out, i == 0 && d->cell > 1 && g->values[at] < 0
+					    ? '-'
+					    : shades[colormap_entry(shade_share(d, share), SHADES)]);
 }
 
 /* Two cells, one above the other; the last may have none below it.  What is masked
@@ -139,7 +148,7 @@ static void add_halves(struct terminal_drawing *d, const struct grid *g, size_t 
 		if (g->masked[at])
 			masked++;
 		else
-			codes[i] = colour_code(d, share_colour(d, terminal_share(d, g->values[at])));
+			codes[i] = colour_code(d, share_colour(d, terminal_share(d, g, g->values[at])));
 	}
 	if (masked == rows) {
 		add_dots(d, 1);
@@ -187,7 +196,7 @@ static void add_bar(struct terminal_drawing *d, size_t length)
 		double share = (double)i / (double)(length - 1);
 		if (!plain)
 			set_colours(d, d->ink, colour_code(d, share_colour(d, share)));
-		buffer_add_char(d->out, plain ? shades[colormap_entry(share, SHADES)] : ' ');
+		buffer_add_char(d->out, plain ? shades[colormap_entry(shade_share(d, share), SHADES)] : ' ');
 	}
 	add_frame(d);
 	reset_colours(d);
@@ -241,13 +250,13 @@ void terminal_add_legend(struct terminal_drawing *d)
 	else
 		buffer_add_char(d->out, ' ');
 	add_bar(d, length);
-	if (d->any_masked && !narrow) {
+	if (d->scale.any_masked && !narrow) {
 		buffer_add_string(d->out, "  ");
 		add_masked(d);
 	}
 	buffer_add_char(d->out, '\n');
 	add_ticks(d, narrow ? 1 : name + 2, length);
-	if (d->any_masked && narrow) {
+	if (d->scale.any_masked && narrow) {
 		add_masked(d);
 		buffer_add_char(d->out, '\n');
 	}

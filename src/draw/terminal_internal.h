@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "draw/heatmap_internal.h"
 #include "draw/terminal.h"
 
 enum {
@@ -40,9 +41,7 @@ struct terminal_drawing {
 	const struct terminal *terminal;
 	struct buffer *out;
 	struct terminal_axis rows, cols;
-	double top;     /* of the colour scale */
-	double highest; /* of the cells */
-	bool any_masked;
+	struct drawing scale; /* of values: only what find_scale fills */
 	struct rgb table[TERMINAL_LEVELS];
 
 	/* The plan. */
@@ -59,8 +58,8 @@ struct terminal_drawing {
 	int32_t ink, ground;
 };
 
-/* Where a value is on the scale, 0 to 1, and the value that has this share. */
-double terminal_share(const struct terminal_drawing *d, float value);
+/* Where a cell's value is on the scale, 0 to 1, and the value that has a share. */
+double terminal_share(const struct terminal_drawing *d, const struct grid *g, float value);
 double terminal_value(const struct terminal_drawing *d, double share);
 
 /* terminal_cells.c */

@@ -108,7 +108,7 @@ static void test_plain(void **state)
 					 "  z |  ::|\n"
 					 "     a i\n"
 					 "       t\n"));
-	assert_non_null(strstr(out.data, "weights above 0.4 (up to 0.8) look like 0.4\nas told\n"));
+	assert_non_null(strstr(out.data, "weights above 0.4 (up to 0.8) have the colour of 0.4\nas told\n"));
 	buffer_release(&out);
 	string_list_release(&row_labels);
 	string_list_release(&col_labels);

@@ -1,0 +1,33 @@
+/* --image: what a token attends to, laid over the picture whose patches are the keys. */
+#ifndef ATTN_CMD_OVERLAY_H
+#define ATTN_CMD_OVERLAY_H
+
+#include "cmd/figures.h"
+#include "cmd/view_options.h"
+
+/* As given. */
+struct overlay_options {
+	const char *image; /* NULL: not given */
+	const char *query; /* the token: overlay_check takes it from --query */
+	size_t patch_rows, patch_cols;
+	size_t skip_keys; /* before the first patch, such as a class token */
+	bool skip_given;
+};
+
+/* The value of --patches or --skip-keys. */
+enum attn_status overlay_option(struct overlay_options *options, bool patches, const struct options *o,
+				struct attn_error *err);
+
+/* Options that need each other, or that have no meaning here; nothing where none of these is
+ * given.  --query is taken out of the view, which would leave one row. */
+enum attn_status overlay_check(struct overlay_options *options, const struct figure_options *figure,
+			       struct view_request *view, struct attn_error *err);
+
+/* Read the picture, compute the token's rows of the heads that are selected, and write a PNG
+ * to `path`.  A token that does not occur is ATTN_NO_MATCH; of one that occurs several times
+ * the first is taken, which a note says. */
+enum attn_status overlay_write(const struct overlay_options *options, const struct figure_options *figure,
+			       const struct inputs *in, const struct selection *selection, const char *path,
+			       const struct command *self, struct attn_error *err);
+
+#endif
