@@ -317,7 +317,7 @@ static void add_all_notes(struct terminal_drawing *d)
 	d->out->failed |= notes.failed;
 	buffer_release(&notes);
 	if (d->figure->signed_values && d->terminal->colours == TERMINAL_PLAIN)
-		add_paragraph(d, "characters show magnitudes, after a - those of negative weights");
+		add_paragraph(d, "digits are tenths of the end of the scale");
 	add_label_note(d, &d->rows, "rows");
 	add_label_note(d, &d->cols, "columns");
 	add_paragraph(d, d->figure->note);

@@ -103,10 +103,13 @@ static size_t cell_at(const struct terminal_drawing *d, const struct grid *g, si
 	return d->figure->options.transpose ? col * g->cols + row : row * g->cols + col;
 }
 
-/* How heavy a character is: a diverging scale is heavy at both ends. */
-static double shade_share(const struct terminal_drawing *d, double share)
+/* A character for a share of the scale: a shade, or on a diverging scale, whose ends
+ * would look alike, how many tenths of the end it is away from 0. */
+static char character(const struct terminal_drawing *d, double share)
 {
-	return d->scale.colours.diverging ? fabs(2 * share - 1) : share;
+	if (!d->scale.colours.diverging)
+		return shades[colormap_entry(share, SHADES)];
+	return (char)('0' + (int)fmin(fabs(2 * share - 1) * 10, 9));
 }
 
 /* A cell that is a line high. */
@@ -131,10 +134,11 @@ static void add_cell(struct terminal_drawing *d, const struct grid *g, size_t ro
 		buffer_add_string(d->out, number);
 		return;
 	}
-	for (size_t i = 0; i < d->cell; i++)
-		buffer_add_char(d->out, i == 0 && d->cell > 1 && g->values[at] < 0
-					    ? '-'
-					    : shades[colormap_entry(shade_share(d, share), SHADES)]);
+	bool sign = d->scale.colours.diverging && d->cell > 1;
+	if (sign)
+		buffer_add_char(d->out, g->values[at] < 0 ? '-' : ' ');
+	for (size_t i = sign; i < d->cell; i++)
+		buffer_add_char(d->out, character(d, share));
 }
 
 /* Two cells, one above the other; the last may have none below it.  What is masked
@@ -196,7 +200,7 @@ static void add_bar(struct terminal_drawing *d, size_t length)
 		double share = (double)i / (double)(length - 1);
 		if (!plain)
 			set_colours(d, d->ink, colour_code(d, share_colour(d, share)));
-		buffer_add_char(d->out, plain ? shades[colormap_entry(shade_share(d, share), SHADES)] : ' ');
+		buffer_add_char(d->out, plain ? character(d, share) : ' ');
 	}
 	add_frame(d);
 	reset_colours(d);
