@@ -83,7 +83,7 @@ const char *panel_title(const struct drawing *d, size_t panel, char text[TITLE_S
 	if (named)
 		snprintf(text, TITLE_SIZE, "%.250s, up to %.2g", title, d->tops[panel]);
 	else
-		snprintf(text, TITLE_SIZE, "%.2g", d->tops[panel]);
+		snprintf(text, TITLE_SIZE, "to %.2g", d->tops[panel]);
 	return text;
 }
 

@@ -70,7 +70,7 @@ static int text_height(const struct overlay_drawing *d, const char *text, struct
 
 static size_t bar_ticks(const struct overlay_drawing *d, struct tick *ticks)
 {
-	struct scale scale = scale_make(d->top, d->top, SCALE_LINEAR, false);
+	struct scale scale = scale_make(d->top, 0, SCALE_LINEAR, false);
 	return ticks_make(&scale, d->layout.bar.height, scaled(d, 20), ticks);
 }
 

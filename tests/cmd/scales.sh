@@ -89,11 +89,12 @@ count()
 	grep -o ">$1<" layers.svg | wc -l
 }
 status 0 attn heatmap layers.json --layer 0,2 -o layers.svg
-silent_but_written=$(grep -vc "wrote" err)
-is "no notes" "$silent_but_written" 0
+is "no notes" "$(grep -vc wrote err)" 0
 is "titles of rows" "$(count 'layer 0') $(count 'layer 1') $(count 'layer 2')" "1 0 1"
 is "titles of columns" "$(count 'head 0') $(count 'head 1')" "1 1"
 ok "title" grep -q "2 of 3 layers, 2 heads" layers.svg
+status 0 attn heatmap layers.json --layer 0-1 --range head -o layers.svg
+is "tops over panels" "$(grep -o '>to [0-9.]*<' layers.svg | tr '\n' ' ')" ">to 1< >to 1< >to 0.5< >to 1< "
 status 0 attn heatmap layers.json --layer 0-2 --order entropy -o layers.svg
 # Mean entropies in units of ln 2: 0.5, 0.41; 1, 0; 0, 0.91.
 is "order by entropy" "$(grep -o 'L[0-9] H[0-9]' layers.svg | tr '\n' ' ')" "L1 H1 L2 H0 L0 H1 L0 H0 L2 H1 L1 H0 "
