@@ -181,7 +181,7 @@ static void add_meta(struct buffer *json, const struct job *job, const char *tit
 		      info->queries, info->keys, flag(info->cross), flag(info->signed_weights));
 	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
 		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
-	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.6f", plan->bits,
+	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", plan->bits,
 		      page_levels(plan), plan->top, page_error(plan));
 	add_axis(json, "layers", job->selected.layers, info->layers, info->first_layer, NULL, false);
 	add_axis(json, "batches", job->selected.batch, info->batch, 0, NULL, true);
@@ -235,9 +235,9 @@ static enum attn_status plan(struct job *job, const struct command *self, struct
 	if (status == ATTN_OK && job->plan.top > 0)
 		report_note(
 		    self,
-		    "%zu heads of %zu x %zu weights: of each query the page keeps the %zu keys with the "
+		    "%zu head%s of %zu x %zu weights: of each query the page keeps the %zu keys with the "
 		    "largest",
-		    heads, info->queries, info->keys, job->plan.top);
+		    heads, heads == 1 ? "" : "s", info->queries, info->keys, job->plan.top);
 	return status;
 }
 

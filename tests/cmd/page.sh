@@ -68,7 +68,7 @@ fi
 	printf '{"num_heads": 1, "causal": true, "q": [%s], "k": [%s]}' "$(numbers 1 1600 4)" "$(numbers 2 1600 4)"
 } > long.json
 status 0 attn view long.json -o long.html
-says "1 heads of 1600 x 1600 weights: of each query the page keeps the 64 keys with the largest"
+says "1 head of 1600 x 1600 weights: of each query the page keeps the 64 keys with the largest"
 ok "and that is small" test "$(stat -c %s long.html)" -lt 1000000
 
 # Tokens that would be markup.

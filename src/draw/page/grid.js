@@ -140,7 +140,7 @@ const gridView = {
 		const left = meta.layers.length > 1 ? 80 : pad, step = side + pad, line = meta.layers.length > 1 ? step : step + 16;
 		const surface = make(left + columns * step + pad, 70 + rows * line);
 		surface.rect(0, 0, left + columns * step + pad, 70 + rows * line, groundColour());
-		surface.text(`${meta.title}`, pad, 22, {size: 14, weight: 600, limit: left + columns * step});
+		surface.text(state.scale === 'head' ? `${meta.title}; each head has its own scale` : `${meta.title}; ${scaleText(state.heads[0])}`, pad, 22, {size: 14, weight: 600, limit: left + columns * step});
 		this.thumbs.forEach(({canvas, layer, head}, i) => {
 			const x = left + i % columns * step, y = 60 + Math.floor(i / columns) * line, longer = Math.max(meta.queries, meta.keys);
 			const w = side * meta.keys / longer, h = side * meta.queries / longer;

@@ -227,9 +227,10 @@ const headsView = {
 		state.heads.forEach((head, h) => {
 			const top = scaleTop(head);
 			if (token && found) {
+				const largest = Math.max(0, ...[...found.values()].map((item) => Math.abs(item.parts[h])));
 				for (const item of found.values()) {
 					const w = item.parts[h], share = strengthOf(w, top);
-					if (share < FAINTEST / 4)
+					if (share < FAINTEST / 4 && Math.abs(w) < largest / 4)
 						continue;
 					const points = [];
 					put(points, token.side === 'q' ? token.i : item.i, token.side === 'q' ? item.i : token.i);

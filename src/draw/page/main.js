@@ -317,7 +317,8 @@ function exportPng() {
 function fillAbout() {
 	const end = $('end'), bytes = end ? JSON.parse(end.textContent).bytes : 0, list = document.createElement('dl');
 	const size = bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-	const error = `${(100 * meta.error).toPrecision(2)} %`;
+	const digits = 10 ** (1 - Math.floor(Math.log10(100 * meta.error)));
+	const error = `${Number((Math.ceil(100 * meta.error * digits) / digits).toPrecision(2))} %`; /* rounded up */
 	const rows = [
 		['Inputs', meta.inputs.join(', ')],
 		['Size', `${meta.layers.length} × ${meta.batches.length} × ${meta.heads.length} × ${meta.queries} × ${meta.keys} (layers, batch items, heads, queries, keys)`],

@@ -363,7 +363,7 @@ const matrixView = {
 			this.paintCells(surface, weights);
 		this.paintRest(surface);
 		surface.rect(0, this.size.h, this.size.w, 30, groundColour());
-		surface.text(`${meta.title}: ${placeText()}`, 12, this.size.h + 12, {size: 13, limit: this.size.w - 24});
+		surface.text(`${meta.title}: ${placeText()}; ${scaleText(state.heads[0])}`, 12, this.size.h + 12, {size: 13, limit: this.size.w - 24});
 		return surface;
 	},
 };

@@ -36,6 +36,12 @@ function placeText() {
 		(meta.layerKnown ? `layer ${meta.layers[state.layer][1]}, ` : '') + heads;
 }
 
+/* The scale, for pictures that leave the page. */
+function scaleText(head) {
+	const top = scaleTop(head), low = meta.signed ? `−${formatted(top)}` : '0';
+	return `colours from ${low} to ${formatted(top)}${state.transform === 'sqrt' ? ', square root' : ''}`;
+}
+
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
 /* --- weights, as they are asked for --- */
@@ -129,7 +135,8 @@ function formatted(weight) {
 	const size = Math.abs(weight);
 	if (size === 0)
 		return '0';
-	return size < 0.0005 ? (weight < 0 ? '> −0.001' : '< 0.001') : weight.toFixed(3).replace('-', '−');
+	const text = size >= 0.00995 ? size.toFixed(3) : size >= 0.0000995 ? Number(size.toPrecision(2)).toFixed(size < 0.000995 ? 5 : 4) : size.toExponential(1);
+	return (weight < 0 ? '−' : '') + text;
 }
 
 /* The weights of a token, averaged over the chosen heads: [{i, w, parts}], masked ones NaN; null

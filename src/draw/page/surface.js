@@ -149,9 +149,26 @@ class SvgSurface {
 			'text-anchor': {left: 'start', right: 'end', center: 'middle'}[align]}, shortened(measuring, text, limit));
 	}
 
+	/* Cells as rectangles, which nothing smooths, while they are few; else an image of large pixels. */
 	image(canvas, x, y, width, height) {
-		this.add('image', {x, y, width, height, href: canvas.toDataURL(), 'image-rendering': 'pixelated',
-			preserveAspectRatio: 'none'});
+		const w = canvas.width, h = canvas.height;
+		if (w * h > 40000) {
+			const large = document.createElement('canvas'), by = Math.max(Math.ceil(2 * width / w), 1);
+			large.width = w * by;
+			large.height = h * by;
+			new CanvasSurface(large.getContext('2d')).image(canvas, 0, 0, w * by, h * by);
+			this.add('image', {x, y, width, height, href: large.toDataURL(), 'image-rendering': 'pixelated',
+				preserveAspectRatio: 'none'});
+			return;
+		}
+		const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, w, h).data.buffer);
+		const n = (v) => Number(v.toFixed(3));
+		this.parts.push('<g shape-rendering="crispEdges">');
+		for (let i = 0; i < w * h; i++)
+			if (pixels[i] >>> 24)
+				this.rect(n(x + i % w * width / w), n(y + Math.floor(i / w) * height / h), n(width / w), n(height / h),
+					`#${[0, 8, 16].map((s) => (pixels[i] >> s & 255).toString(16).padStart(2, '0')).join('')}`);
+		this.parts.push('</g>');
 	}
 
 	clipped(x, y, width, height, paint) {
