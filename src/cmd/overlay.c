@@ -56,6 +56,7 @@ static const char *meaningless(const struct figure_options *figure, const struct
 	    {view->key != NULL, "key"},
 	    {view->top_keys > 0, "top-keys"},
 	    {view->words, "words"},
+	    {figure->ordered, "order"},
 	    {h->range != HEATMAP_RANGE_SHARED, "range"},
 	    {h->clip > 0, "clip"},
 	    {h->transform != SCALE_LINEAR, "transform"},
@@ -184,41 +185,23 @@ static enum attn_status compute(struct overlay_job *job, const struct selection 
 	return status == ATTN_OK ? progress_stream(job->self, job->in->source, &rows, sinks, 1, err) : status;
 }
 
-/* "ball: layer 1, head 3 (name)", "ball: 12 heads". */
-static void add_title(struct overlay_job *job)
+/* "ball: layer 1, head 3 (name)", and a title for each panel. */
+static enum attn_status make_panels(struct overlay_job *job, struct attn_error *err)
 {
 	const struct rows_info *info = job->in->info;
 	const struct grid *grids = job->grids.grids;
-	struct buffer *title = &job->title;
-	char name[200];
-	buffer_printf(title, "%s: ", job->in->shown_queries.items[job->query]);
-	if (info->has_batch)
-		buffer_printf(title, "batch %zu, ", grids[0].batch);
-	if (info->layer_known)
-		buffer_printf(title, "layer %zu, ", info->first_layer + grids[0].layer);
-	if (job->grids.grid_count == 1)
-		buffer_printf(title, "head %s", head_text(info, grids[0].head, name, sizeof name));
-	else
-		buffer_printf(title, "%zu heads", job->grids.grid_count);
-}
-
-static enum attn_status make_panels(struct overlay_job *job, struct attn_error *err)
-{
 	size_t count = job->grids.grid_count, skip = job->options->skip_keys;
-	bool ok = true;
+	struct string_list rows = {0}; /* stays empty: as if ordered, each panel says its layer */
+	buffer_printf(&job->title, "%s: ", job->in->shown_queries.items[job->query]);
+	figure_place(&job->title, info, grids, count);
 	job->panels = array_alloc(count, sizeof *job->panels);
-	for (size_t i = 0; i < count && ok; i++) {
-		char name[210] = "head ";
-		head_text(job->in->info, job->grids.grids[i].head, name + 5, sizeof name - 5);
-		ok = string_list_add(&job->titles, name);
-	}
-	if (!job->panels || !ok)
+	bool ok = figure_titles(info, true, grids, count, &job->titles, &rows);
+	string_list_release(&rows);
+	if (!job->panels || !ok || job->title.failed)
 		return attn_fail_memory(err);
-	for (size_t i = 0; i < count; i++) {
-		const struct grid *g = &job->grids.grids[i];
-		job->panels[i] =
-		    (struct overlay_panel){g->values + skip, g->masked + skip, job->titles.items[i]};
-	}
+	for (size_t i = 0; i < count; i++)
+		job->panels[i] = (struct overlay_panel){grids[i].values + skip, grids[i].masked + skip,
+							job->titles.items[i]};
 	return ATTN_OK;
 }
 
@@ -227,9 +210,6 @@ static enum attn_status draw(struct overlay_job *job, struct attn_error *err)
 	enum attn_status status = make_panels(job, err);
 	if (status != ATTN_OK)
 		return status;
-	add_title(job);
-	if (job->title.failed)
-		return attn_fail_memory(err);
 	const struct heatmap_options *h = &job->figure->heatmap;
 	struct overlay_figure figure = {
 	    .picture = &job->picture,

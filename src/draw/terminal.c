@@ -14,7 +14,7 @@ enum {
 	MOST_LABEL = 20, /* columns of a row label, and at most a quarter of the line */
 	LEAST_LABEL = 6, /* that a row label keeps where cells are larger */
 	LABELLED_ROWS = 64 /* up to which a row has its own line */,
-	MOST_TITLE = 16,  /* columns that a panel gets for its title, if it is narrower */
+	MOST_TITLE = 24,  /* columns that a panel gets for its title, if it is narrower */
 	MOST_LINES = 120, /* of several panels with large cells */
 	LEAST_LINES = 32, /* that one panel may take in any terminal */
 	PIPE_LINES = 40,  /* and where there is none */
@@ -137,14 +137,31 @@ static size_t panel_width(const struct terminal_drawing *d)
 	return d->cols.cells * d->cell + 2 /* the frame */;
 }
 
+/* A panel's title: its layer where rows of panels are layers, its head, the top of its own
+ * scale. */
+static void add_title(const struct terminal_drawing *d, size_t panel, struct buffer *out)
+{
+	const struct heatmap_figure *f = d->figure;
+	const char *title = f->panels[panel].title;
+	if (f->row_titles)
+		buffer_printf(out, "%s, ", f->row_titles->items[panel / f->options.panel_columns]);
+	buffer_add_string(out, title ? title : "");
+	if (d->scale.tops)
+		buffer_printf(out, "%sup to %.2g", title && *title ? ", " : "", d->scale.tops[panel]);
+}
+
 /* Columns from one panel to the next without the gap: titles take some, too. */
 static size_t panel_pitch(const struct terminal_drawing *d)
 {
 	size_t widest = panel_width(d);
+	struct buffer title = BUFFER_INIT;
 	for (size_t i = 0; i < d->figure->panel_count && d->figure->panel_count > 1; i++) {
-		const char *title = d->figure->panels[i].title;
-		widest = size_max(widest, title ? size_min(text_width(title), MOST_TITLE) : 0);
+		buffer_clear(&title);
+		add_title(d, i, &title);
+		widest = size_max(widest, size_min(title.data ? text_width(title.data) : 0, MOST_TITLE));
 	}
+	d->out->failed |= title.failed;
+	buffer_release(&title);
 	return widest;
 }
 
@@ -226,12 +243,15 @@ static void add_panel_titles(struct terminal_drawing *d, size_t first, size_t la
 		return;
 	terminal_add_spaces(d->out, d->label_width + 1);
 	for (size_t i = first; i < last; i++) {
-		const char *title = d->figure->panels[i].title;
 		size_t room = d->across > 1 ? d->pitch : d->terminal->columns - d->label_width - 1;
-		if (title && *title)
-			terminal_add_text(d->out, title, room, TERMINAL_LEFT);
+		struct buffer title = BUFFER_INIT;
+		add_title(d, i, &title);
+		if (title.length > 0)
+			terminal_add_text(d->out, title.data, room, TERMINAL_LEFT);
 		else
 			terminal_add_spaces(d->out, room);
+		d->out->failed |= title.failed;
+		buffer_release(&title);
 		terminal_add_spaces(d->out, TERMINAL_GAP);
 	}
 	terminal_end_line(d->out);
@@ -317,10 +337,13 @@ static void add_all_notes(struct terminal_drawing *d)
 	d->out->failed |= notes.failed;
 	buffer_release(&notes);
 	if (d->figure->signed_values && d->terminal->colours == TERMINAL_PLAIN)
-		add_paragraph(d, "digits are tenths of the end of the scale");
+		add_paragraph(d, d->cell > 1
+				     ? "digits are tenths of the end of the scale"
+				     : "digits are tenths of the end of the scale, letters those below 0");
 	add_label_note(d, &d->rows, "rows");
 	add_label_note(d, &d->cols, "columns");
 	add_paragraph(d, d->figure->note);
+	add_paragraph(d, d->figure->order);
 }
 
 enum attn_status terminal_draw(const struct terminal *terminal, const struct heatmap_figure *figure,

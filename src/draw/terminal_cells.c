@@ -104,12 +104,14 @@ static size_t cell_at(const struct terminal_drawing *d, const struct grid *g, si
 }
 
 /* A character for a share of the scale: a shade, or on a diverging scale, whose ends
- * would look alike, how many tenths of the end it is away from 0. */
+ * would look alike, how many tenths of the end it is away from 0: below it a letter, a
+ * being one, where a cell has no room for a sign. */
 static char character(const struct terminal_drawing *d, double share)
 {
 	if (!d->scale.colours.diverging)
 		return shades[colormap_entry(share, SHADES)];
-	return (char)('0' + (int)fmin(fabs(2 * share - 1) * 10, 9));
+	int tenths = (int)fmin(fabs(2 * share - 1) * 10, 9);
+	return (char)(share < 0.5 && tenths > 0 && d->cell == 1 ? 'a' + tenths - 1 : '0' + tenths);
 }
 
 /* A cell that is a line high. */
@@ -211,7 +213,13 @@ static void add_bar(struct terminal_drawing *d, size_t length)
 static size_t place_tick(const struct terminal_drawing *d, int i, size_t length, char text[24])
 {
 	size_t at = (size_t)i * (length - 1) / TICKS;
-	snprintf(text, 24, "%.*g", i == TICKS ? 3 : 2, terminal_value(d, (double)i / TICKS));
+	double value = terminal_value(d, (double)i / TICKS);
+	if (d->scale.tops && i == TICKS)
+		snprintf(text, 24, "%s", d->scale.clipped ? "top" : "largest");
+	else if (d->scale.tops && value != 0)
+		snprintf(text, 24, "%.2g%%", value * 100);
+	else
+		snprintf(text, 24, "%.*g", i == TICKS || (i == 0 && value < 0) ? 3 : 2, value);
 	size_t width = strlen(text);
 	if (i == TICKS)
 		return at + 1 - size_min(width, at + 1);

@@ -290,6 +290,63 @@ static void test_right_to_left(void **state)
 	free_grid(&g);
 }
 
+/* With a sign: tenths of the scale's end, which are letters below 0 where there is no room for
+ * a minus. */
+static void test_signed(void **state)
+{
+	struct terminal terminal = {.colours = TERMINAL_PLAIN, .columns = 80};
+	struct grid g = make_grid(1, 4), wide = make_grid(1, 60);
+	struct heatmap_panel panel = {&g, NULL};
+	struct heatmap_figure figure = {.panels = &panel, .panel_count = 1, .signed_values = true};
+	struct buffer out;
+
+	(void)state;
+	memcpy(g.values, (float[]){-0.55f, 0, 0.55f, 1}, 4 * sizeof(float));
+	memcpy(wide.values, g.values, 4 * sizeof(float));
+	draw(&terminal, &figure, &out);
+	assert_non_null(strstr(out.data, "0 |-5 0 5 9|\n"));
+	assert_non_null(strstr(out.data, "\n        -1"));
+	buffer_release(&out);
+	panel.grid = &wide;
+	draw(&terminal, &figure, &out);
+	assert_non_null(strstr(out.data, "0 |e0590000"));
+	assert_non_null(strstr(out.data, "letters those below 0"));
+	buffer_release(&out);
+	free_grid(&g);
+	free_grid(&wide);
+}
+
+/* A scale for each panel, and rows of panels that are layers: their titles say so. */
+static void test_own_scales(void **state)
+{
+	struct terminal terminal = {.colours = TERMINAL_PLAIN, .columns = 80};
+	struct grid low = make_grid(1, 2), high = make_grid(1, 2);
+	struct heatmap_panel panels[2] = {{&low, "head 0"}, {&high, "head 0"}};
+	struct string_list layers = {0};
+	struct heatmap_figure figure = {.panels = panels,
+					.panel_count = 2,
+					.row_titles = &layers,
+					.options = {.range = HEATMAP_RANGE_HEAD, .panel_columns = 1}};
+	struct buffer out;
+
+	(void)state;
+	string_list_add(&layers, "layer 3");
+	string_list_add(&layers, "layer 4");
+	low.values[0] = 0.25f;
+	low.values[1] = 0.125f;
+	high.values[0] = 1;
+	draw(&terminal, &figure, &out);
+	assert_non_null(strstr(out.data, "layer 3, head 0"));
+	assert_non_null(strstr(out.data, "layer 4, head 0"));
+	assert_non_null(strstr(out.data, "0 |@@++| "));
+	assert_non_null(strstr(out.data, " |@@  |\n"));
+	assert_non_null(strstr(out.data, " largest\neach head has its own scale\n"));
+	buffer_release(&out);
+	string_list_release(&layers);
+	free_grid(&low);
+	free_grid(&high);
+}
+
 /* Panels side by side as far as they fit; a reduction is told. */
 static void test_panels(void **state)
 {
@@ -316,10 +373,11 @@ static void test_panels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_colours), cmocka_unit_test(test_palette),
-	    cmocka_unit_test(test_plain),   cmocka_unit_test(test_numbers),
-	    cmocka_unit_test(test_halves),  cmocka_unit_test(test_fits),
-	    cmocka_unit_test(test_panels),  cmocka_unit_test(test_right_to_left),
+	    cmocka_unit_test(test_colours),    cmocka_unit_test(test_palette),
+	    cmocka_unit_test(test_plain),      cmocka_unit_test(test_numbers),
+	    cmocka_unit_test(test_halves),     cmocka_unit_test(test_fits),
+	    cmocka_unit_test(test_panels),     cmocka_unit_test(test_signed),
+	    cmocka_unit_test(test_own_scales), cmocka_unit_test(test_right_to_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
