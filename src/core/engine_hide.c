@@ -36,8 +36,14 @@ void hiding_start(struct hiding *h, const struct visibility *v, const struct row
 	h->step_visible = step_visible;
 	h->first = v->plain_keys;
 	h->end = 0;
+	bool shared = visibility_is_shared(v);
 	for (size_t r = 0; r < queries; r++) {
-		visibility_interval(v, h->batch, query + r, &h->starts[r], &h->ends[r]);
+		if (r > 0 && shared) {
+			h->starts[r] = h->starts[0];
+			h->ends[r] = h->ends[0];
+		} else {
+			visibility_interval(v, h->batch, query + r, &h->starts[r], &h->ends[r]);
+		}
 		if (h->starts[r] < h->ends[r]) {
 			h->first = size_min(h->first, h->starts[r]);
 			h->end = size_max(h->end, h->ends[r]);

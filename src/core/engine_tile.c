@@ -301,9 +301,15 @@ static void find_places(const struct engine *engine, const struct workspace *w, 
 {
 	if (engine->want.weights) {
 		block->weights = block->weights_place ? block->weights_place : w->out_weights;
-		for (size_t r = 0; r < block->count; r++)
-			visibility_row(engine->source.visibility, block->batch, block->head, block->query + r,
-				       w->visible + r * engine->keys);
+		bool shared = visibility_is_shared(engine->source.visibility);
+		for (size_t r = 0; r < block->count; r++) {
+			unsigned char *row = w->visible + r * engine->keys;
+			if (r > 0 && shared)
+				memcpy(row, w->visible, engine->keys);
+			else
+				visibility_row(engine->source.visibility, block->batch, block->head,
+					       block->query + r, row);
+		}
 		block->visible = w->visible;
 	}
 	if (engine->want.context) {

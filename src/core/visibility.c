@@ -106,6 +106,11 @@ bool visibility_is_interval(const struct visibility *v)
 	       v->appended_keys == 0 && !(v->prefix > 0 && v->left_bound);
 }
 
+bool visibility_is_shared(const struct visibility *v)
+{
+	return visibility_is_interval(v) && !v->causal && !v->left_bound && !v->right_bound;
+}
+
 size_t visibility_count(const struct visibility *v, size_t batch, size_t query)
 {
 	struct span s = span_of(v, batch, query);

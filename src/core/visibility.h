@@ -81,6 +81,9 @@ void visibility_interval(const struct visibility *v, size_t batch, size_t query,
  * appended keys. */
 bool visibility_is_interval(const struct visibility *v);
 
+/* Whether all queries of a batch item see the same keys, and those are one interval. */
+bool visibility_is_shared(const struct visibility *v);
+
 /* Bytes of all that the bundle's tensors do not hold themselves. */
 size_t visibility_bytes(const struct visibility *v);
 
