@@ -180,7 +180,7 @@ _attn()
 		options="--output --format --terminal --head --layer --batch --order --image --patches
 			--skip-keys --threads --help $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --batch --title --threads --help $settings" ;;
+	view) options="--output --head --layer --batch --title --threads --help $matrix $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"

@@ -5,6 +5,7 @@
 
 #include "cmd/inputs.h"
 #include "cmd/progress.h"
+#include "cmd/view_options.h"
 #include "draw/colormap.h"
 #include "draw/page.h"
 #include "io/output.h"
@@ -22,7 +23,12 @@ static const char usage[] =
     "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
     "      --layer LIST      layers of a stored result [all]\n"
     "      --batch LIST      batch items [all]\n"
-    "      --title TEXT      title of the page [the names of the files]\n";
+    "      --title TEXT      title of the page [the names of the files]\n"
+    "\n"
+    "What is shown:\n" MATRIX_USAGE WORDS_USAGE
+    "                          keys that --renormalise takes out: the first, a query's own,\n"
+    "                          those called TOKEN (may be repeated)\n"
+    "      --renormalise       let what is left of each row add up to 1\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
 				"  -h, --help            show this help\n"
@@ -35,6 +41,8 @@ static const struct option table[] = {
     {"layer", required_argument, NULL, OPTION_LAYER},
     {"batch", required_argument, NULL, OPTION_BATCH},
     {"title", required_argument, NULL, OPTION_TITLE},
+    MATRIX_OPTIONS,
+    VIEW_OPTIONS,
     SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
@@ -44,6 +52,7 @@ static const struct option table[] = {
 struct job {
 	const char *path, *title;
 	struct selection_options selection;
+	struct view_request view;
 	struct inputs in;
 	struct selection selected;
 	struct page_plan plan;
@@ -225,8 +234,12 @@ static enum attn_status plan(struct job *job, const struct command *self, struct
 {
 	const struct rows_info *info = job->in.info;
 	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
+	struct rows_selection rows = selection_rows(&job->selected);
+	if (status == ATTN_OK)
+		status = view_top_keys(&job->view, &job->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
+	info = job->in.info;
 	size_t heads = count_chosen(job->selected.heads, info->heads);
 	if (!size_mul(heads, count_chosen(job->selected.layers, info->layers), &heads) ||
 	    !size_mul(heads, count_chosen(job->selected.batch, info->batch), &heads))
@@ -277,6 +290,8 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 			selection_option(&job->selection, id, o->value);
 		else if (id == OPTION_TITLE)
 			job->title = o->value;
+		else if (is_view_option(id))
+			status = view_option(&job->view, id, o, err);
 		else
 			status = id < 0 ? ATTN_USAGE : inputs_setting(&job->in, o, err);
 	}
@@ -308,9 +323,14 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		job.operands = argv + optind;
 		job.operand_count = (size_t)(argc - optind);
 		status = check_ending(&job, err);
+		if (status == ATTN_OK && view_exclusion(&job.view) && !job.view.renormalise)
+			status = attn_fail(err, ATTN_USAGE, "'%s' in a page needs '--renormalise', too",
+					   view_exclusion(&job.view));
 		if (status == ATTN_OK)
 			status = inputs_open(&job.in, self, argc - optind, argv + optind,
 					     (struct engine_want){.weights = true}, err);
+		if (status == ATTN_OK)
+			status = view_apply(&job.view, &job.in, self, err);
 		if (status == ATTN_OK)
 			status = plan(&job, self, err);
 		if (status == ATTN_OK)
@@ -323,6 +343,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	output_abort(&job.out);
 	page_sink_release(&job.sink);
 	selection_release(&job.selected);
+	view_request_release(&job.view);
 	inputs_release(&job.in);
 	return status;
 }

@@ -90,6 +90,15 @@ status 0 attn view "$root/samples/translation.json" -o cross.html
 status 0 attn view "$inputs/causal.json" -o masked.html
 
 # The page in a browser.
+# Words and cuts, as in pictures.
+animal="$root/samples/animal.safetensors $root/samples/use-lite-layer1.safetensors"
+# shellcheck disable=SC2086
+status 0 attn view $animal --words --key animal:street -o words.html
+is 'words joined, keys cut out' "$(grep -c '"keyTokens": \["animal","didn.t","cross","the","street"\]' words.html)" 1
+# shellcheck disable=SC2086
+status 2 attn view $animal --exclude-first -o words.html
+says "'--exclude-first' in a page needs '--renormalise', too"
+
 browser=${CHROMIUM:-/usr/bin/chromium}
 if ! command -v node > /dev/null || ! node -e 'require("playwright-core")' 2> err; then
 	skip "the page in a browser: no node with playwright-core (give NODE_PATH)"
