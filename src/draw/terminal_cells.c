@@ -214,8 +214,8 @@ static size_t place_tick(const struct terminal_drawing *d, int i, size_t length,
 {
 	size_t at = (size_t)i * (length - 1) / TICKS;
 	double value = terminal_value(d, (double)i / TICKS);
-	if (d->scale.tops && i == TICKS)
-		snprintf(text, 24, "%s", d->scale.clipped ? "top" : "largest");
+	if (d->scale.tops && (i == TICKS || (i == 0 && value < 0)))
+		snprintf(text, 24, "%s%s", i == 0 ? "-" : "", d->scale.clipped ? "top" : "largest");
 	else if (d->scale.tops && value != 0)
 		snprintf(text, 24, "%.2g%%", value * 100);
 	else

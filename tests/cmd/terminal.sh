@@ -74,4 +74,8 @@ else
 	TERM=dumb on_terminal 80 30
 	same 'a terminal without colours' found wide
 fi
+# A scale of each head, to both sides of 0, ends at what is largest.
+status 0 attn heatmap "$root/samples/hand.json" --lambda 0.5 --terminal --range head
+is 'both ends are named' "$(grep -cE '^ +-largest .* largest$' out)" 1
+is 'and no end is a percentage' "$(grep -c 'e+02' out)" 0
 finish
