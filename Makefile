@@ -35,7 +35,7 @@ PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(HEADERS_ONLY))
 LIBS := $(shell pkg-config --libs $(PACKAGES)) -lm -ldl
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 
-LIBRARY_SOURCES := $(sort $(wildcard src/util/*.c src/core/*.c src/kernels/*.c src/io/*.c src/sinks/*.c src/draw/*.c))
+LIBRARY_SOURCES := $(sort $(filter-out src/main.c src/cmd/%,$(shell find src -name "*.c")))
 COMMAND_SOURCES := $(sort src/main.c $(wildcard src/cmd/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -75,7 +75,7 @@ $(BUILD)/src/draw/page/js.c: $(PAGE_SCRIPTS)
 $(PAGE_OBJECTS:%.o=%.c): Makefile
 	@mkdir -p $(@D)
 	$(call say,embed,$@) { \
-		printf '#include "draw/page_files.h"\nconst unsigned char page_%s[] = {\n' $(basename $(@F)); \
+		printf '#include "draw/page/page_files.h"\nconst unsigned char page_%s[] = {\n' $(basename $(@F)); \
 		cat $(filter-out Makefile,$^) | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g'; \
 		printf '};\nconst size_t page_%s_size = sizeof page_%s;\n' $(basename $(@F)) $(basename $(@F)); \
 	} >$@
@@ -84,7 +84,7 @@ $(PAGE_OBJECTS): %.o: %.c
 	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rows of a few hundred bytes: the library copies them faster than what is inlined.
-$(BUILD)/src/core/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
+$(BUILD)/src/attention/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
 
 # The reference wants the compiler's vectoriser, which changes no result.  Each set
 # of kernels is for the processors that its flags name (select.c checks).
@@ -180,7 +180,7 @@ bench: $(PROGRAM) $(BUILD)/peer_attn
 	fi
 
 lint: lint-gcc lint-clang
-	clang-format --dry-run -Werror $(ALL_SOURCES) $(wildcard src/*/*.h tests/*/*.h)
+	clang-format --dry-run -Werror $(ALL_SOURCES) $(shell find src -name "*.h") $(wildcard tests/*/*.h)
 	if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); fi
 
 lint-gcc lint-clang: lint-%:

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "io/output.h"
+#include "files/output.h"
 #include "util/memory.h"
 
 const struct command *const commands[] = {

@@ -23,8 +23,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "io/input.h"
-#include "io/tensor_writer.h"
+#include "files/input.h"
+#include "files/tensor_writer.h"
 
 enum {
 	MAX_WORDS = 40, /* of a command line, a NULL included */

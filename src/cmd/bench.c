@@ -6,11 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attention/engine.h"
 #include "cmd/options.h"
-#include "core/engine.h"
-#include "core/settings.h"
+#include "consumers/context.h"
+#include "input/settings.h"
 #include "kernels/kernels.h"
-#include "sinks/context.h"
 #include "util/checked.h"
 #include "util/memory.h"
 #include "util/threads.h"
@@ -142,22 +142,22 @@ static double measure_peak(const struct kernels *kernels)
 /* --- the work ----------------------------------------------------------------- */
 
 /* All weights in memory. */
-struct weights_sink {
-	struct row_sink sink;
+struct weights_consumer {
+	struct row_consumer sink;
 	float *weights; /* (H, N, N) */
 	size_t tokens;
 };
 
-static void place_weights(struct row_sink *sink, struct row_block *block)
+static void place_weights(struct row_consumer *sink, struct row_block *block)
 {
-	struct weights_sink *s = (struct weights_sink *)sink;
+	struct weights_consumer *s = (struct weights_consumer *)sink;
 	block->weights_place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
 }
 
-static enum attn_status keep_weights(struct row_sink *sink, const struct row_block *block,
+static enum attn_status keep_weights(struct row_consumer *sink, const struct row_block *block,
 				     struct attn_error *err)
 {
-	const struct weights_sink *s = (const struct weights_sink *)sink;
+	const struct weights_consumer *s = (const struct weights_consumer *)sink;
 	float *place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
 	(void)err;
 	if (block->weights != place) /* the reference has its own memory */
@@ -219,8 +219,8 @@ struct work {
 	struct bundle bundle;
 	struct problem problem;
 	struct engine *engine; /* kept over runs; projects anew where that is measured */
-	struct context_sink context;
-	struct weights_sink weights;
+	struct context_consumer context;
+	struct weights_consumer weights;
 	enum mode mode;
 };
 
@@ -232,9 +232,9 @@ static enum attn_status work_open(struct work *w, const struct shape *s, enum mo
 	if (status == ATTN_OK)
 		status = problem_init(&w->problem, &w->bundle, err);
 	if (status == ATTN_OK)
-		status = context_sink_init(&w->context, &w->problem.info, s->head_size, err);
+		status = context_consumer_init(&w->context, &w->problem.info, s->head_size, err);
 	if (status == ATTN_OK && mode == MODE_WEIGHTS) {
-		w->weights = (struct weights_sink){
+		w->weights = (struct weights_consumer){
 		    {.consume = keep_weights, .place = place_weights, .any_order = true},
 		    floats_alloc4(s->heads, s->tokens, s->tokens, 1),
 		    s->tokens};
@@ -248,7 +248,7 @@ static void work_release(struct work *w)
 {
 	if (w->engine)
 		engine_rows(w->engine)->free(engine_rows(w->engine));
-	context_sink_release(&w->context);
+	context_consumer_release(&w->context);
 	free(w->weights.weights);
 	problem_release(&w->problem);
 	bundle_release(&w->bundle);
@@ -256,7 +256,7 @@ static void work_release(struct work *w)
 
 static enum attn_status work_run(struct work *w, struct attn_error *err)
 {
-	struct row_sink *sinks[] = {&w->context.sink, &w->weights.sink};
+	struct row_consumer *sinks[] = {&w->context.sink, &w->weights.sink};
 	struct engine_want want = {.weights = w->mode == MODE_WEIGHTS, .context = true};
 	enum attn_status status = ATTN_OK;
 	if (!w->engine)

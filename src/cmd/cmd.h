@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/strings.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/strings.h"
 
 struct command {
 	const char *name;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "draw/colormap.h"
+#include "draw/heatmap/colormap.h"
 
 enum {
 	STEPS = 32

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw/heatmap.h"
+#include "consumers/grid.h"
+#include "consumers/ranking.h"
+#include "draw/heatmap/heatmap.h"
 #include "kernels/kernels.h"
-#include "sinks/grid.h"
-#include "sinks/ranking.h"
 #include "util/buffer.h"
 #include "util/minmax.h"
 #include "util/threads.h"
@@ -108,14 +108,14 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 {
 	const struct rows_info *info = in->info;
 	const struct problem *p = &in->problem;
-	const struct visibility *v = in->source->visibility;
+	const struct masking *v = in->source->masking;
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < in->bundle.tensor_count; i++) {
 		const struct tensor *t = &in->bundle.tensors[i];
 		cost->inputs +=
 		    t->count * (dtype_size(t->dtype) + (t->dtype == DTYPE_F32 ? 0 : sizeof(float)));
 	}
-	cost->inputs += visibility_bytes(v);
+	cost->inputs += masking_bytes(v);
 	cost->program = PROGRAM_BYTES + (info->queries + info->keys) * LABEL_BYTES;
 	if (!in->stored) {
 		cost->engine = engine_cost(p, want);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/terminal.h"
-#include "core/sentence.h"
+#include "tokens/sentence.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/utf8.h"
@@ -142,14 +142,14 @@ static enum attn_status grid_limits(struct grid_options *grid, const struct figu
 			      &grid->max_cols, err);
 }
 
-enum attn_status figure_sink(struct grid_sink *sink, const struct figure_options *f,
-			     const struct rows_info *info, const struct selection *selection, size_t panels,
-			     struct attn_error *err)
+enum attn_status figure_grids(struct grid_consumer *sink, const struct figure_options *f,
+			      const struct rows_info *info, const struct selection *selection, size_t panels,
+			      struct attn_error *err)
 {
 	struct grid_options grid;
 	struct rows_selection rows = selection_rows(selection);
 	enum attn_status status = grid_limits(&grid, f, info, panels, err);
-	return status == ATTN_OK ? grid_sink_init(sink, info, &rows, &grid, err) : status;
+	return status == ATTN_OK ? grid_consumer_init(sink, info, &rows, &grid, err) : status;
 }
 
 enum attn_status figures_init(struct figures *f, const struct command *self, const struct inputs *in,
@@ -293,11 +293,11 @@ static enum attn_status draw_into(struct figures *f, const struct grid *grids, s
 	return status;
 }
 
-static enum attn_status begin_grids(struct head_figures *h, struct grid_sink *grids, const bool *heads,
+static enum attn_status begin_grids(struct head_figures *h, struct grid_consumer *grids, const bool *heads,
 				    const struct grid_options *options, struct attn_error *err)
 {
 	struct rows_selection rows = {.batch = h->one.batch, .layers = h->one.layers, .heads = heads};
-	return grid_sink_init(grids, h->figures->in->info, &rows, options, err);
+	return grid_consumer_init(grids, h->figures->in->info, &rows, options, err);
 }
 
 /* Make the grids of a head, and of all with the first one. */
@@ -319,16 +319,16 @@ static enum attn_status end_head(struct head_figures *h, const struct row_block 
 {
 	size_t heads = h->figures->in->info->heads;
 	enum attn_status status = draw_into(h->figures, h->single.grids, 1, h->directory, err);
-	grid_sink_release(&h->single);
+	grid_consumer_release(&h->single);
 	if (heads == 1 || block->head < heads - 1)
 		return status;
 	if (status == ATTN_OK)
 		status = draw_into(h->figures, h->overview.grids, heads, h->directory, err);
-	grid_sink_release(&h->overview);
+	grid_consumer_release(&h->overview);
 	return status;
 }
 
-static enum attn_status draw_head(struct row_sink *sink, const struct row_block *block,
+static enum attn_status draw_head(struct row_consumer *sink, const struct row_block *block,
 				  struct attn_error *err)
 {
 	struct head_figures *h = (struct head_figures *)sink;
@@ -361,6 +361,6 @@ enum attn_status head_figures_init(struct head_figures *h, struct figures *f, co
 void head_figures_release(struct head_figures *h)
 {
 	selection_release(&h->one);
-	grid_sink_release(&h->single);
-	grid_sink_release(&h->overview);
+	grid_consumer_release(&h->single);
+	grid_consumer_release(&h->overview);
 }

@@ -3,10 +3,10 @@
 #define ATTN_CMD_FIGURES_H
 
 #include "cmd/inputs.h"
-#include "draw/heatmap.h"
-#include "draw/terminal.h"
-#include "io/output.h"
-#include "sinks/grid.h"
+#include "consumers/grid.h"
+#include "draw/heatmap/heatmap.h"
+#include "draw/terminal/terminal.h"
+#include "files/output.h"
 
 struct figure_options {
 	struct heatmap_options heatmap;
@@ -26,9 +26,9 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 
 /* Make the grid sink that the pictures need for the selected rows; `panels` of
  * them share a picture. */
-enum attn_status figure_sink(struct grid_sink *sink, const struct figure_options *f,
-			     const struct rows_info *info, const struct selection *selection, size_t panels,
-			     struct attn_error *err);
+enum attn_status figure_grids(struct grid_consumer *sink, const struct figure_options *f,
+			      const struct rows_info *info, const struct selection *selection, size_t panels,
+			      struct attn_error *err);
 
 enum {
 	FIGURES_WAITING = 64 /* file descriptors, at most */
@@ -74,14 +74,14 @@ enum attn_status figures_commit(struct figures *f, struct attn_error *err);
  * where there are several.  It draws them as they come, so that only one head, and
  * the small panels of one layer, are in memory. */
 struct head_figures {
-	struct row_sink sink;
+	struct row_consumer sink;
 
 	/* Private. */
 	struct figures *figures;
 	const char *directory;
 	struct grid_options single_options, overview_options;
 	struct selection one; /* the layer, batch item and head at hand */
-	struct grid_sink single, overview;
+	struct grid_consumer single, overview;
 };
 
 enum attn_status head_figures_init(struct head_figures *h, struct figures *f, const char *directory,

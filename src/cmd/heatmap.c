@@ -9,8 +9,8 @@
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/view_options.h"
-#include "draw/order.h"
-#include "sinks/entropy.h"
+#include "consumers/entropy.h"
+#include "draw/heatmap/order.h"
 #include "util/checked.h"
 
 static const char usage[] =
@@ -106,8 +106,8 @@ struct job {
 	struct figure_options figure;
 	struct inputs in;
 	enum panel_order order;
-	struct grid_sink grids;
-	struct entropy_sink entropy;
+	struct grid_consumer grids;
+	struct entropy_consumer entropy;
 	struct selection selected;
 	struct figures figures;
 };
@@ -186,10 +186,10 @@ static enum attn_status order_grids(struct job *job, struct attn_error *err)
 static enum attn_status stream(struct job *job, const struct command *self, struct attn_error *err)
 {
 	struct rows_selection rows = selection_rows(&job->selected);
-	struct row_sink *sinks[] = {&job->grids.sink, &job->entropy.sink};
+	struct row_consumer *sinks[] = {&job->grids.sink, &job->entropy.sink};
 	enum attn_status status = ATTN_OK;
 	if (job->order == ORDER_ENTROPY)
-		status = entropy_sink_init(&job->entropy, job->in.info, err);
+		status = entropy_consumer_init(&job->entropy, job->in.info, err);
 	if (status == ATTN_OK)
 		status = progress_stream(self, job->in.source, &rows, sinks,
 					 job->order == ORDER_ENTROPY ? 2 : 1, err);
@@ -219,7 +219,7 @@ static enum attn_status draw(struct job *job, const struct command *self, struct
 	size_t layers = count_chosen(job->selected.layers, info->layers);
 	if (layers > 1 && job->order == ORDER_HEAD)
 		job->figure.heatmap.panel_columns = heads;
-	status = figure_sink(&job->grids, &job->figure, info, &job->selected, layers * heads, err);
+	status = figure_grids(&job->grids, &job->figure, info, &job->selected, layers * heads, err);
 	if (status != ATTN_OK)
 		return status;
 	status = figures_init(&job->figures, self, &job->in, &job->figure, err);
@@ -335,8 +335,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = draw(&job, self, err);
 	}
 	figures_release(&job.figures);
-	grid_sink_release(&job.grids);
-	entropy_sink_release(&job.entropy);
+	grid_consumer_release(&job.grids);
+	entropy_consumer_release(&job.entropy);
 	selection_release(&job.selected);
 	view_request_release(&job.view);
 	inputs_release(&job.in);

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "cmd/options.h"
-#include "draw/pango.h"
+#include "draw/text/pango.h"
 #include "kernels/kernels.h"
 #include "util/threads.h"
 

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/parts.h"
-#include "core/roles.h"
-#include "core/stored.h"
-#include "core/token.h"
-#include "io/input.h"
+#include "files/input.h"
+#include "input/roles.h"
 #include "kernels/kernels.h"
+#include "result/shards.h"
+#include "result/stored.h"
+#include "tokens/token.h"
 #include "util/checked.h"
 
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
@@ -67,7 +67,7 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 				    struct attn_error *err)
 {
 	struct string_list notes = {0};
-	if (bundle_is_part(&in->bundle))
+	if (bundle_is_shard(&in->bundle))
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "'%s' is a part of a run, expected a whole input: join parts by 'attn merge'",
@@ -91,8 +91,7 @@ static enum attn_status open_source(struct inputs *in, const struct command *sel
 		return status;
 	report_notes(self, &in->problem.notes);
 	if (in->dry) {
-		in->checked =
-		    (struct row_source){.info = &in->problem.info, .visibility = &in->problem.visibility};
+		in->checked = (struct row_source){.info = &in->problem.info, .masking = &in->problem.masking};
 		in->source = &in->checked;
 		return ATTN_OK;
 	}
@@ -133,7 +132,7 @@ static enum attn_status read_part(struct inputs *in, const char *path, struct at
 {
 	struct bundle *part = &in->parts[in->part_count++];
 	enum attn_status status = input_read_file(part, path, NULL, err);
-	if (status != ATTN_OK || bundle_is_part(part))
+	if (status != ATTN_OK || bundle_is_shard(part))
 		return status;
 	return attn_fail(err, ATTN_BAD_INPUT,
 			 "'%s' is no part of a run, expected what 'attn run --shard' writes", path);
@@ -155,8 +154,8 @@ enum attn_status inputs_open_parts(struct inputs *in, const struct command *self
 	for (int i = 0; i < argc && status == ATTN_OK; i++)
 		status = read_part(in, argv[i], err);
 	if (status == ATTN_OK)
-		status =
-		    parts_open(&in->source, &in->problem, in->parts, in->part_count, ATTN_VERSION, want, err);
+		status = shards_open(&in->source, &in->problem, in->parts, in->part_count, ATTN_VERSION, want,
+				     err);
 	if (status != ATTN_OK)
 		return status;
 	report_notes(self, &in->problem.notes);

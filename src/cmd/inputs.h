@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
+#include "attention/engine.h"
+#include "attention/rows.h"
 #include "cmd/options.h"
-#include "core/bundle.h"
-#include "core/engine.h"
-#include "core/problem.h"
-#include "core/rows.h"
+#include "input/bundle.h"
+#include "input/problem.h"
 
 struct inputs {
 	struct bundle bundle;      /* all operands; settings of the command line go in first */

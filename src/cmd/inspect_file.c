@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cmd/ranking_output.h"
-#include "io/input.h"
+#include "files/input.h"
 #include "util/buffer.h"
 
 static const char usage[] = "usage: attn inspect file [options] FILE\n"

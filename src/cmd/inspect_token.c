@@ -8,8 +8,8 @@
 #include "cmd/ranking_output.h"
 #include "cmd/steps.h"
 #include "cmd/view_options.h"
-#include "core/settings.h"
-#include "core/token.h"
+#include "input/settings.h"
+#include "tokens/token.h"
 #include "util/checked.h"
 
 static const char usage[] =
@@ -81,7 +81,7 @@ struct job {
 	struct inputs in;
 	struct selection selected;
 	bool *places; /* (queries or keys): where the token is */
-	struct ranking_sink ranking;
+	struct ranking ranking;
 };
 
 static enum attn_status parse(struct job *job, struct options *o, struct attn_error *err)
@@ -176,13 +176,13 @@ static enum attn_status rank(struct job *job, const struct command *self, struct
 	const struct rows_info *info = job->in.info;
 	struct ranking_options options = {.top = job->top, .to = job->to, .subjects = job->places};
 	options.mean = info->heads > 1 && !job->selection.heads;
-	enum attn_status status = ranking_sink_init(&job->ranking, info, &options, err);
+	enum attn_status status = ranking_init(&job->ranking, info, &options, err);
 	if (status != ATTN_OK)
 		return status;
 	struct rows_selection rows = selection_rows(&job->selected);
 	if (!job->to)
 		rows.queries = job->places; /* the other rows need not be computed */
-	struct row_sink *sinks[] = {&job->ranking.sink};
+	struct row_consumer *sinks[] = {&job->ranking.sink};
 	return progress_stream(self, job->in.source, &rows, sinks, 1, err);
 }
 
@@ -272,7 +272,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (status == ATTN_OK)
 		status = job.help ? print_usage(self, err)
 				  : inspect(&job, self, argc - optind, argv + optind, err);
-	ranking_sink_release(&job.ranking);
+	ranking_release(&job.ranking);
 	free(job.places);
 	selection_release(&job.selected);
 	view_request_release(&job.view);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/settings.h"
+#include "input/settings.h"
 #include "util/threads.h"
 
 const char setting_usage[] =

@@ -7,10 +7,10 @@
 
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
-#include "core/settings.h"
-#include "draw/overlay.h"
-#include "draw/picture.h"
-#include "io/input.h"
+#include "draw/canvas/picture.h"
+#include "draw/overlay/overlay.h"
+#include "files/input.h"
+#include "input/settings.h"
 #include "util/checked.h"
 
 enum {
@@ -102,7 +102,7 @@ struct overlay_job {
 	bool *queries; /* (queries): the one */
 	struct image picture, drawn;
 	struct text_engine *text;
-	struct grid_sink grids;
+	struct grid_consumer grids;
 	struct overlay_panel *panels;
 	struct string_list titles;
 	struct buffer title;
@@ -115,7 +115,7 @@ static void job_release(struct overlay_job *job)
 	image_release(&job->picture);
 	image_release(&job->drawn);
 	text_engine_free(job->text);
-	grid_sink_release(&job->grids);
+	grid_consumer_release(&job->grids);
 	string_list_release(&job->titles);
 	buffer_release(&job->title);
 }
@@ -179,9 +179,9 @@ static enum attn_status compute(struct overlay_job *job, const struct selection 
 	const struct rows_info *info = job->in->info;
 	struct rows_selection rows = selection_rows(selection);
 	struct grid_options grid = {.max_rows = 1, .max_cols = info->keys};
-	struct row_sink *sinks[] = {&job->grids.sink};
+	struct row_consumer *sinks[] = {&job->grids.sink};
 	rows.queries = job->queries;
-	enum attn_status status = grid_sink_init(&job->grids, info, &rows, &grid, err);
+	enum attn_status status = grid_consumer_init(&job->grids, info, &rows, &grid, err);
 	return status == ATTN_OK ? progress_stream(job->self, job->in->source, &rows, sinks, 1, err) : status;
 }
 

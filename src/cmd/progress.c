@@ -15,9 +15,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int shown; /* its columns */
 
 struct progress {
-	struct row_sink sink;
+	struct row_consumer sink;
 	const struct command *self;
-	const struct visibility *visibility;
+	const struct masking *masking;
 	atomic_size_t done; /* pairs of a query and a key, as far as their number is known */
 	double total;
 	double start, last; /* seconds; `last` under the lock */
@@ -67,18 +67,19 @@ static void show(const struct progress *p, double elapsed)
 }
 
 /* What a query costs is about the keys that it may see. */
-static size_t query_work(const struct visibility *v, size_t batch, size_t query)
+static size_t query_work(const struct masking *v, size_t batch, size_t query)
 {
-	return visibility_count(v, batch, query) + v->appended_keys + 1;
+	return masking_count(v, batch, query) + v->appended_keys + 1;
 }
 
-static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
 {
 	struct progress *p = (struct progress *)sink;
 	size_t work = 0;
 	(void)err;
 	for (size_t r = 0; r < block->count; r++)
-		work += query_work(p->visibility, block->batch, block->query + r);
+		work += query_work(p->masking, block->batch, block->query + r);
 	atomic_fetch_add(&p->done, work);
 	double time = now();
 	if (time - p->start < FIRST_SECONDS || pthread_mutex_trylock(&lock) != 0)
@@ -106,29 +107,29 @@ static double total_work(const struct row_source *source, const struct rows_sele
 		size_t layer = row / info->queries / info->heads / info->batch;
 		if (!s || (rows_chosen(s->queries, query) && rows_chosen(s->heads, head) &&
 			   rows_chosen(s->batch, batch) && rows_chosen(s->layers, layer)))
-			total += (double)query_work(source->visibility, batch, query);
+			total += (double)query_work(source->masking, batch, query);
 	}
 	return total;
 }
 
 enum attn_status progress_stream(const struct command *self, struct row_source *source,
-				 const struct rows_selection *selection, struct row_sink *const *sinks,
-				 size_t sink_count, struct attn_error *err)
+				 const struct rows_selection *selection, struct row_consumer *const *sinks,
+				 size_t consumer_count, struct attn_error *err)
 {
-	struct row_sink *all[PROGRESS_SINKS + 1];
-	assert(sink_count <= PROGRESS_SINKS);
+	struct row_consumer *all[PROGRESS_CONSUMERS + 1];
+	assert(consumer_count <= PROGRESS_CONSUMERS);
 	if (!isatty(STDERR_FILENO))
-		return rows_stream(source, selection, sinks, sink_count, err);
+		return rows_stream(source, selection, sinks, consumer_count, err);
 	struct progress p = {
 	    .sink = {.consume = consume, .any_order = true, .passive = true},
 	    .self = self,
-	    .visibility = source->visibility,
+	    .masking = source->masking,
 	    .total = total_work(source, selection),
 	    .start = now(),
 	};
-	memcpy(all, sinks, sink_count * sizeof *sinks);
-	all[sink_count] = &p.sink;
-	enum attn_status status = rows_stream(source, selection, all, sink_count + 1, err);
+	memcpy(all, sinks, consumer_count * sizeof *sinks);
+	all[consumer_count] = &p.sink;
+	enum attn_status status = rows_stream(source, selection, all, consumer_count + 1, err);
 	progress_erase();
 	return status;
 }

@@ -2,18 +2,18 @@
 #ifndef ATTN_CMD_PROGRESS_H
 #define ATTN_CMD_PROGRESS_H
 
+#include "attention/rows.h"
 #include "cmd/cmd.h"
-#include "core/rows.h"
 
 enum {
-	PROGRESS_SINKS = 16 /* at most, of a stream */
+	PROGRESS_CONSUMERS = 16 /* at most, of a stream */
 };
 
 /* rows_stream that shows its progress, where standard error is a terminal and after two
  * seconds: one line, rewritten in place and erased at the end. */
 enum attn_status progress_stream(const struct command *self, struct row_source *source,
-				 const struct rows_selection *selection, struct row_sink *const *sinks,
-				 size_t sink_count, struct attn_error *err);
+				 const struct rows_selection *selection, struct row_consumer *const *sinks,
+				 size_t consumer_count, struct attn_error *err);
 
 /* Erase the line, if there is one, before something else is written. */
 void progress_erase(void);

@@ -186,7 +186,7 @@ static void measure_row(struct printer *p, const struct row *row)
 static void each_in_list(struct printer *p, struct row *row, size_t subject,
 			 void (*visit)(struct printer *, const struct row *))
 {
-	struct ranking_sink *ranking = p->view->ranking;
+	struct ranking *ranking = p->view->ranking;
 	bool to = ranking->options.to;
 	size_t count;
 	const struct ranked *list = ranking_list(ranking, row->batch, row->layer, row->head, subject, &count);

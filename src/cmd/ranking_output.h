@@ -3,7 +3,7 @@
 #define ATTN_CMD_RANKING_OUTPUT_H
 
 #include "cmd/inputs.h"
-#include "sinks/ranking.h"
+#include "consumers/ranking.h"
 
 enum table_format {
 	TABLE_DEFAULT, /* text on a terminal, else TSV */
@@ -21,7 +21,7 @@ enum table_format table_format_settle(enum table_format format);
 
 struct ranking_view {
 	const struct inputs *in;
-	struct ranking_sink *ranking;
+	struct ranking *ranking;
 	const struct selection *selection; /* which layers, batch items and heads */
 	bool mean;                         /* print the mean over heads, too */
 	bool apart;                        /* text has an empty line between the lists of a head */

@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
-#include "io/output.h"
+#include "files/output.h"
 #include "util/buffer.h"
 
 /* One line on standard error.  Names come from files: nothing in them may steer a

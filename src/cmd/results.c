@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/roles.h"
+#include "input/roles.h"
 #include "util/buffer.h"
 
-static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
 {
 	struct result_file *file = (struct result_file *)sink;
 	const float *rows = file->parts.weights ? block->weights : block->scores;
 	return tensor_writer_put(file->writer, 0, rows, block->count * block->keys, err);
 }
 
-static bool done(struct row_sink *sink)
+static bool done(struct row_consumer *sink)
 {
 	return tensor_writer_abandoned(((struct result_file *)sink)->writer);
 }
@@ -53,7 +54,7 @@ static void add_columns_spec(struct result_file *file, const char *name, size_t 
 	add_axis(spec, "column", columns, 0, NULL);
 }
 
-void visibility_specs(const struct visibility *v, struct tensor_spec *specs, size_t *count)
+void masking_specs(const struct masking *v, struct tensor_spec *specs, size_t *count)
 {
 	static const char *const names[4] = {"batch", "head", "query", "key"};
 	if (v->mask) {
@@ -85,8 +86,8 @@ void visibility_specs(const struct visibility *v, struct tensor_spec *specs, siz
 	}
 }
 
-enum attn_status visibility_put(struct tensor_writer *writer, size_t index, const struct visibility *v,
-				struct attn_error *err)
+enum attn_status masking_put(struct tensor_writer *writer, size_t index, const struct masking *v,
+			     struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	if (v->mask)
@@ -134,7 +135,7 @@ static enum attn_status add_texts(struct bundle *labels, const struct inputs *in
 {
 	const struct rows_info *info = in->info;
 	bool some = is_view(in) && (info->key_numbers || info->keys != info->queries);
-	size_t keys = is_view(in) ? info->keys : in->source->visibility->plain_keys;
+	size_t keys = is_view(in) ? info->keys : in->source->masking->plain_keys;
 	enum attn_status status = ATTN_OK;
 	if (info->has_tokens || some)
 		status = copy_text(labels, "tokens", &info->query_labels, 0, info->queries, err);
@@ -274,7 +275,7 @@ static enum attn_status describe(struct result_file *file, const struct inputs *
 	if (parts.output)
 		add_columns_spec(file, "output", in->problem.output_size);
 	if (parts.weights && (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
-		visibility_specs(in->source->visibility, file->specs, &file->spec_count);
+		masking_specs(in->source->masking, file->specs, &file->spec_count);
 	return result_labels(&file->labels, in, err);
 }
 
@@ -314,7 +315,7 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 	if (file->parts.output && status == ATTN_OK)
 		status = tensor_writer_put(file->writer, index++, output, rows * p->output_size, err);
 	if (index < file->spec_count && status == ATTN_OK)
-		status = visibility_put(file->writer, index, file->in->source->visibility, err);
+		status = masking_put(file->writer, index, file->in->source->masking, err);
 	if (status == ATTN_OK) {
 		status = tensor_writer_commit(file->writer, err);
 		file->writer = NULL;

@@ -3,7 +3,7 @@
 #define ATTN_CMD_RESULTS_H
 
 #include "cmd/inputs.h"
-#include "io/tensor_writer.h"
+#include "files/tensor_writer.h"
 
 /* What a file holds; weights and scores exclude each other. */
 struct result_parts {
@@ -12,7 +12,7 @@ struct result_parts {
 
 /* One file in the making: also a sink, of the rows it holds. */
 struct result_file {
-	struct row_sink sink; /* for weights and scores */
+	struct row_consumer sink; /* for weights and scores */
 	const char *path;
 	struct result_parts parts;
 
@@ -44,10 +44,10 @@ void result_abort(struct result_file *file); /* safe on a zeroed one */
 /* What a result says about its rows: tokens, head names, and settings by name. */
 enum attn_status result_labels(struct bundle *labels, const struct inputs *in, struct attn_error *err);
 
-/* What hides keys, as tensors that visibility_bind reads, at most 5: append their specs,
+/* What hides keys, as tensors that bind_masking reads, at most 5: append their specs,
  * and put them from tensor `index` on. */
-void visibility_specs(const struct visibility *v, struct tensor_spec *specs, size_t *count);
-enum attn_status visibility_put(struct tensor_writer *writer, size_t index, const struct visibility *v,
-				struct attn_error *err);
+void masking_specs(const struct masking *v, struct tensor_spec *specs, size_t *count);
+enum attn_status masking_put(struct tensor_writer *writer, size_t index, const struct masking *v,
+			     struct attn_error *err);
 
 #endif

@@ -5,10 +5,10 @@
 #include "cmd/progress.h"
 #include "cmd/results.h"
 #include "cmd/run_options.h"
-#include "cmd/shard.h"
-#include "io/output.h"
-#include "sinks/context.h"
-#include "sinks/masked.h"
+#include "cmd/shard_output.h"
+#include "consumers/context.h"
+#include "consumers/masked.h"
+#include "files/output.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 
@@ -17,7 +17,7 @@ static const size_t WEIGHTS_LIMIT = (size_t)1 << 30;
 
 enum {
 	MAX_FILES = 4,
-	MAX_SINKS = MAX_FILES + 5
+	MAX_CONSUMERS = MAX_FILES + 5
 };
 
 struct job {
@@ -29,13 +29,13 @@ struct job {
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
 	size_t file_count;
-	struct context_sink contexts;
-	struct masked_sink masked;
-	struct ranking_sink ranking;
+	struct context_consumer contexts;
+	struct masked_count masked;
+	struct ranking ranking;
 	struct figures figures;
 	struct head_figures heads;
-	struct row_sink *sinks[MAX_SINKS]; /* of in.source */
-	size_t sink_count;
+	struct row_consumer *sinks[MAX_CONSUMERS]; /* of in.source */
+	size_t consumer_count;
 	float *projected; /* the output, (B, N, any) */
 };
 
@@ -65,7 +65,7 @@ static enum attn_status open_file(struct job *job, const char *path, struct resu
 	struct result_file *file = &job->files[job->file_count++];
 	enum attn_status status = result_open(file, &job->in, path, format, parts, err);
 	if (status == ATTN_OK && (parts.weights || parts.scores))
-		job->sinks[job->sink_count++] = &file->sink;
+		job->sinks[job->consumer_count++] = &file->sink;
 	return status;
 }
 
@@ -130,9 +130,9 @@ static enum attn_status check_possible(const struct job *job, struct attn_error 
 static enum attn_status open_ranking(struct job *job, struct attn_error *err)
 {
 	struct ranking_options options = {.top = job->options.top};
-	enum attn_status status = ranking_sink_init(&job->ranking, job->in.info, &options, err);
+	enum attn_status status = ranking_init(&job->ranking, job->in.info, &options, err);
 	if (status == ATTN_OK)
-		job->sinks[job->sink_count++] = &job->ranking.sink;
+		job->sinks[job->consumer_count++] = &job->ranking.sink;
 	return status;
 }
 
@@ -147,11 +147,11 @@ static enum attn_status open_figures(struct job *job, struct attn_error *err)
 					       : "");
 	status = head_figures_init(&job->heads, &job->figures, r->heatmaps ? r->heatmaps : r->directory, err);
 	if (status == ATTN_OK)
-		job->sinks[job->sink_count++] = &job->heads.sink;
+		job->sinks[job->consumer_count++] = &job->heads.sink;
 	return status;
 }
 
-static enum attn_status open_sinks(struct job *job, struct attn_error *err)
+static enum attn_status open_consumers(struct job *job, struct attn_error *err)
 {
 	const struct problem *p = &job->in.problem;
 	bool context =
@@ -164,12 +164,12 @@ static enum attn_status open_sinks(struct job *job, struct attn_error *err)
 	if (status == ATTN_OK)
 		status = open_files(job, err);
 	if (status == ATTN_OK && context) {
-		status = context_sink_init(&job->contexts, job->in.whole->info, p->value_size, err);
+		status = context_consumer_init(&job->contexts, job->in.whole->info, p->value_size, err);
 		if (status == ATTN_OK && !is_view(job))
-			job->sinks[job->sink_count++] = &job->contexts.sink;
+			job->sinks[job->consumer_count++] = &job->contexts.sink;
 	}
-	masked_sink_init(&job->masked);
-	job->sinks[job->sink_count++] = &job->masked.sink;
+	masked_count_init(&job->masked);
+	job->sinks[job->consumer_count++] = &job->masked.sink;
 	return status;
 }
 
@@ -242,12 +242,12 @@ static struct engine_want wanted(const struct job *job)
 /* A view has no contexts: they are made of the whole. */
 static enum attn_status stream(struct job *job, struct attn_error *err)
 {
-	struct row_sink *contexts[] = {&job->contexts.sink};
+	struct row_consumer *contexts[] = {&job->contexts.sink};
 	enum attn_status status = ATTN_OK;
 	if (is_view(job) && job->contexts.context)
 		status = progress_stream(job->self, job->in.whole, NULL, contexts, 1, err);
 	return status == ATTN_OK
-		   ? progress_stream(job->self, job->in.source, NULL, job->sinks, job->sink_count, err)
+		   ? progress_stream(job->self, job->in.source, NULL, job->sinks, job->consumer_count, err)
 		   : status;
 }
 
@@ -272,7 +272,7 @@ static enum attn_status compute(struct job *job, int argc, char **argv, struct a
 	if (status == ATTN_OK)
 		status = view_top_keys(&job->options.view, &job->in, job->self, NULL, err);
 	if (status == ATTN_OK)
-		status = open_sinks(job, err);
+		status = open_consumers(job, err);
 	if (status == ATTN_OK)
 		status = stream(job, err);
 	return status == ATTN_OK ? finish(job, err) : status;
@@ -287,8 +287,8 @@ static void release(struct job *job)
 	cost_release(&job->cost);
 	buffer_release(&job->result_path);
 	buffer_release(&job->rankings_path);
-	context_sink_release(&job->contexts);
-	ranking_sink_release(&job->ranking);
+	context_consumer_release(&job->contexts);
+	ranking_release(&job->ranking);
 	head_figures_release(&job->heads);
 	figures_release(&job->figures);
 	inputs_release(&job->in);

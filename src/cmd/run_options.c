@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/parts.h"
-#include "core/settings.h"
+#include "input/settings.h"
+#include "result/shards.h"
 
 /* What attn run and attn merge can write. */
 #define OUTPUTS_USAGE(scores)                                                                                \

@@ -2,11 +2,11 @@
 #ifndef ATTN_CMD_RUN_OPTIONS_H
 #define ATTN_CMD_RUN_OPTIONS_H
 
+#include "attention/engine.h"
 #include "cmd/figures.h"
 #include "cmd/ranking_output.h"
 #include "cmd/view_options.h"
-#include "core/engine.h"
-#include "io/formats.h"
+#include "files/formats.h"
 
 struct run_options {
 	bool help, merge;      /* merge: of attn merge, which has other options */

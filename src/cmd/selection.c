@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cmd/inputs.h"
-#include "core/settings.h"
-#include "core/token.h"
+#include "input/settings.h"
+#include "tokens/token.h"
 #include "util/checked.h"
 
 struct range {

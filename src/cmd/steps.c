@@ -66,9 +66,9 @@ static struct problem without_scaling(const struct problem *p)
 
 void steps_release(struct steps *s)
 {
-	gather_sink_release(&s->rows);
-	spread_sink_release(&s->scaled);
-	spread_sink_release(&s->product);
+	gather_release(&s->rows);
+	spread_consumer_release(&s->scaled);
+	spread_consumer_release(&s->product);
 	free(s->shares);
 	*s = (struct steps){0};
 }
@@ -102,7 +102,7 @@ static bool row_selected(const struct steps *s, size_t row)
 
 /* Compute one stage of the scores; `spread`, where it is not NULL, wants all queries. */
 static enum attn_status pass(struct steps *s, const struct command *self, const struct problem *p,
-			     enum step step, struct spread_sink *spread, struct attn_error *err)
+			     enum step step, struct spread_consumer *spread, struct attn_error *err)
 {
 	static const enum score_stage stages[] = {
 	    [STEP_PRODUCT] = SCORES_RAW,
@@ -113,10 +113,10 @@ static enum attn_status pass(struct steps *s, const struct command *self, const 
 	struct engine *engine = NULL;
 	bool last = step == STEP_MASKED;
 	struct engine_want want = {.weights = true, .context = last, .stage = stages[step]};
-	struct row_sink *sinks[] = {&s->rows.sink, spread ? &spread->sink : NULL};
+	struct row_consumer *sinks[] = {&s->rows.sink, spread ? &spread->sink : NULL};
 	struct rows_selection rows = selection_rows(s->selection);
 	rows.queries = spread ? NULL : s->places;
-	enum attn_status status = gather_sink_begin(&s->rows, step, err);
+	enum attn_status status = gather_begin(&s->rows, step, err);
 	if (status == ATTN_OK)
 		status = engine_new(&engine, p, want, err);
 	if (status != ATTN_OK)
@@ -150,11 +150,11 @@ enum attn_status steps_compute(struct steps *s, const struct command *self, stru
 		    "shows one");
 	s->unscaled = is_scaled(p);
 	enum attn_status status =
-	    gather_sink_init(&s->rows, &p->info, s->places, p->has_values ? p->value_size : 0, err);
+	    gather_init(&s->rows, &p->info, s->places, p->has_values ? p->value_size : 0, err);
 	if (status == ATTN_OK)
-		status = spread_sink_init(&s->scaled, &p->info, p->normalization.sinks != NULL, err);
+		status = spread_consumer_init(&s->scaled, &p->info, p->normalization.sinks != NULL, err);
 	if (status == ATTN_OK)
-		status = spread_sink_init(&s->product, &p->info, p->normalization.sinks != NULL, err);
+		status = spread_consumer_init(&s->product, &p->info, p->normalization.sinks != NULL, err);
 	if (status == ATTN_OK && p->has_values) {
 		s->shares = array_alloc(s->rows.rows * s->rows.keys, sizeof *s->shares);
 		status = s->shares ? ATTN_OK : attn_fail_memory(err);

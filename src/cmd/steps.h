@@ -7,10 +7,10 @@
 
 #include "cmd/inputs.h"
 #include "cmd/ranking_output.h"
-#include "sinks/steps.h"
+#include "consumers/gather.h"
 
 /* What is computed of a key, in this order.  The first four are the stages of
- * gather_sink. */
+ * gather. */
 enum step {
 	STEP_PRODUCT, /* q.k, or another score, before it is scaled */
 	STEP_SCALED,
@@ -47,11 +47,11 @@ struct steps {
 	size_t top;         /* so many keys of each, heaviest first; SIZE_MAX: all, in order */
 
 	/* Filled by steps_compute: */
-	struct gather_sink rows;
-	double *shares;                     /* (rows, keys), owned; NAN where the context is 0 */
-	struct spread_sink scaled, product; /* how spread out attention is, and would be unscaled */
-	bool unscaled;                      /* scaling changes something, so that `product` is filled */
-	bool changed;                       /* bias or mask change a score that is shown */
+	struct gather rows;
+	double *shares;                         /* (rows, keys), owned; NAN where the context is 0 */
+	struct spread_consumer scaled, product; /* how spread out attention is, and would be unscaled */
+	bool unscaled;                          /* scaling changes something, so that `product` is filled */
+	bool changed;                           /* bias or mask change a score that is shown */
 };
 
 /* One line of a table; a number that has no place there is NAN. */

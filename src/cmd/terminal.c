@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/settings.h"
+#include "input/settings.h"
 #include "util/minmax.h"
 
 enum {

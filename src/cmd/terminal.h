@@ -3,7 +3,7 @@
 #define ATTN_CMD_TERMINAL_H
 
 #include "cmd/figures.h"
-#include "draw/terminal.h"
+#include "draw/terminal/terminal.h"
 
 /* Let figures be drawn on standard output: fill *terminal with what that is and its size (of
  * the terminal, else COLUMNS, else 80).  ATTN_USAGE for options of files; `format` is --format

@@ -6,10 +6,10 @@
 #include "cmd/inputs.h"
 #include "cmd/progress.h"
 #include "cmd/view_options.h"
-#include "draw/colormap.h"
-#include "draw/page.h"
-#include "io/output.h"
-#include "sinks/page.h"
+#include "consumers/page_rows.h"
+#include "draw/heatmap/colormap.h"
+#include "draw/page/document.h"
+#include "files/output.h"
 #include "util/checked.h"
 
 static const char usage[] =
@@ -56,7 +56,7 @@ struct job {
 	struct inputs in;
 	struct selection selected;
 	struct page_plan plan;
-	struct page_sink sink;
+	struct page_rows sink;
 	struct output out;
 	char **operands;
 	size_t operand_count;
@@ -258,14 +258,14 @@ static enum attn_status write_page(struct job *job, const struct command *self, 
 {
 	struct buffer text = BUFFER_INIT;
 	struct rows_selection rows = selection_rows(&job->selected);
-	struct row_sink *sinks[] = {&job->sink.sink};
+	struct row_consumer *sinks[] = {&job->sink.sink};
 	uint64_t before = 0;
 	enum attn_status status = begin(job, &text, err);
 	if (status == ATTN_OK)
 		status = output_write(&job->out, text.data, text.length, err);
 	before = text.length;
 	if (status == ATTN_OK) {
-		page_sink_init(&job->sink, &job->plan, job->in.info, job->out.stream);
+		page_rows_init(&job->sink, &job->plan, job->in.info, job->out.stream);
 		status = progress_stream(self, job->in.source, &rows, sinks, 1, err);
 	}
 	buffer_clear(&text);
@@ -341,7 +341,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			report_written(self, job.path);
 	}
 	output_abort(&job.out);
-	page_sink_release(&job.sink);
+	page_rows_release(&job.sink);
 	selection_release(&job.selected);
 	view_request_release(&job.view);
 	inputs_release(&job.in);

@@ -8,7 +8,7 @@
 
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
-#include "core/view.h"
+#include "result/view.h"
 #include "util/checked.h"
 
 bool is_view_option(int id)
@@ -241,14 +241,15 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 
 /* The sink that sums up what each key gets of what is shown. */
 struct key_sums {
-	struct row_sink sink;
+	struct row_consumer sink;
 	struct key_sum {
 		double sum;
 		size_t key;
 	} * keys;
 };
 
-static enum attn_status add_rows(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+static enum attn_status add_rows(struct row_consumer *sink, const struct row_block *block,
+				 struct attn_error *err)
 {
 	struct key_sums *s = (struct key_sums *)sink;
 	(void)err;
@@ -284,7 +285,7 @@ enum attn_status view_top_keys(const struct view_request *r, struct inputs *in, 
 		return ATTN_OK;
 	struct key_sums sums = {.sink = {.consume = add_rows}, .keys = array_alloc(keys, sizeof *sums.keys)};
 	bool *shown = array_alloc(keys, sizeof *shown);
-	struct row_sink *sinks[] = {&sums.sink};
+	struct row_consumer *sinks[] = {&sums.sink};
 	enum attn_status status = sums.keys && shown ? ATTN_OK : attn_fail_memory(err);
 	for (size_t k = 0; k < keys && status == ATTN_OK; k++)
 		sums.keys[k].key = k;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/settings.h"
-#include "core/token.h"
+#include "input/settings.h"
+#include "tokens/token.h"
 #include "util/checked.h"
 #include "util/minmax.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "core/strings.h"
 #include "util/error.h"
+#include "util/strings.h"
 
 /* What a range is of. */
 struct range_items {

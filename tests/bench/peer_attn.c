@@ -12,25 +12,26 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/engine.h"
-#include "sinks/context.h"
+#include "attention/engine.h"
+#include "consumers/context.h"
 #include "util/memory.h"
 #include "util/threads.h"
 
 /* All weights in memory. */
-struct weights_sink {
-	struct row_sink sink;
+struct weights_consumer {
+	struct row_consumer sink;
 	float *weights; /* (H, N, N) */
 	size_t queries, keys;
 };
 
-static void place(struct row_sink *sink, struct row_block *block)
+static void place(struct row_consumer *sink, struct row_block *block)
 {
-	struct weights_sink *s = (struct weights_sink *)sink;
+	struct weights_consumer *s = (struct weights_consumer *)sink;
 	block->weights_place = s->weights + (block->head * s->queries + block->query) * s->keys;
 }
 
-static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
 {
 	(void)sink;
 	(void)block;
@@ -65,15 +66,15 @@ static void add_tensor(struct bundle *b, const char *role, const char *directory
 struct job {
 	struct problem problem;
 	struct engine *engine;
-	struct context_sink context;
-	struct weights_sink weights;
+	struct context_consumer context;
+	struct weights_consumer weights;
 	bool all_weights, projected;
 };
 
 static void compute(struct job *job)
 {
 	struct attn_error err;
-	struct row_sink *sinks[] = {&job->context.sink, &job->weights.sink};
+	struct row_consumer *sinks[] = {&job->context.sink, &job->weights.sink};
 	struct engine_want want = {.weights = job->all_weights, .context = true};
 	if (!job->engine && engine_new(&job->engine, &job->problem, want, &err) != ATTN_OK)
 		die(err.message);
@@ -148,10 +149,10 @@ int main(int argc, char **argv)
 	}
 	bundle_override(&b, "causal", argv[4], "CAUSAL", &err);
 	if (problem_init(&job.problem, &b, &err) != ATTN_OK ||
-	    context_sink_init(&job.context, &job.problem.info, d, &err) != ATTN_OK)
+	    context_consumer_init(&job.context, &job.problem.info, d, &err) != ATTN_OK)
 		die(err.message);
 	if (job.all_weights) {
-		job.weights = (struct weights_sink){
+		job.weights = (struct weights_consumer){
 		    {.consume = consume, .place = place, .any_order = true}, floats_alloc4(H, N, N, 1), N, N};
 		if (!job.weights.weights)
 			die("out of memory");

@@ -176,11 +176,11 @@ else
 fi
 
 # (d) every role, with its shape, is in attn-formats(5), and nothing else.
-tr '\n\t' '  ' < "$root/src/core/roles.c" |
+tr '\n\t' '  ' < "$root/src/input/roles.c" |
 	grep -oE '\{"[a-z_]+", *ROLE_[A-Z_]+, *"[^"]*"' |
 	sed -e 's/^{"\([a-z_]*\)", *ROLE_[A-Z_]*, *"\(.*\)"$/\1|\2/' | sort > "$scratch/roles"
 sed -n 's/^\.It Cm \([a-z_]*\) No "\(.*\)"$/\1|\2/p' "$man/attn-formats.5" | sort > "$scratch/page"
-same "roles of src/core/roles.c (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"
+same "roles of src/input/roles.c (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"
 
 # Every option of a kind of attention, as a setting, is in attn-attention(7).
 "$attn" run --help | sed -n '/^Kinds of attention/,$p' | grep -oE -- '--[a-z-]+' | sed 's/^--//' | tr - _ |
@@ -221,19 +221,19 @@ $commands
 END
 
 cut -d '|' -f 1 "$scratch/roles" | grep -vxE 'context|output|scores' > "$scratch/tensors"
-grep -oE '\{"[a-z_]+", *ROLE_SETTING(_PAIR)?' "$root/src/core/roles.c" | grep -oE '"[a-z_]+"' | tr -d '"' |
+grep -oE '\{"[a-z_]+", *ROLE_SETTING(_PAIR)?' "$root/src/input/roles.c" | grep -oE '"[a-z_]+"' | tr -d '"' |
 	grep -vxF -f - "$scratch/tensors" | sort > "$scratch/help"
 for letter in {a..z}; do
 	(cd "$scratch/bin" && offered run $letter)
 done | grep '=$' | tr -d = | sort -u > "$scratch/offered"
-same "roles of src/core/roles.c (-) and of completion (+)" "$scratch/help" "$scratch/offered"
+same "roles of src/input/roles.c (-) and of completion (+)" "$scratch/help" "$scratch/offered"
 
 # Settings that are one of several words.
 while IFS='|' read -r name shape; do
 	if [[ $shape =~ ^\'[a-z0-9,-]+\'([ ,]|$) ]]; then
 		grep -oE "'[^']+'" <<< "$shape" | tr -d "'" | sort > "$scratch/help"
 		offered "run --${name//_/-}" "" | sort > "$scratch/offered"
-		same "values of '$name' in src/core/roles.c (-) and of completion (+)" "$scratch/help" \
+		same "values of '$name' in src/input/roles.c (-) and of completion (+)" "$scratch/help" \
 			"$scratch/offered"
 	fi
 done < <(grep -vE '^(window|appended_keys)\|' "$scratch/roles")

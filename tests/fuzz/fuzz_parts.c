@@ -1,14 +1,15 @@
-/* Fuzz target of core/parts.c: a safetensors file as the only part of a run, opened for
+/* Fuzz target of result/shards.c: a safetensors file as the only part of a run, opened for
  * each of the things that a run may want, and read row by row.
  */
 #include <stdint.h>
 
-#include "core/parts.h"
-#include "io/formats.h"
+#include "files/formats.h"
+#include "result/shards.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-static enum attn_status consume(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
 {
 	(void)sink;
 	(void)err;
@@ -19,19 +20,19 @@ static enum attn_status consume(struct row_sink *sink, const struct row_block *b
 
 static void open_part(const uint8_t *data, size_t length, struct engine_want want)
 {
-	struct row_sink sink = {.consume = consume};
-	struct row_sink *sinks[] = {&sink};
+	struct row_consumer sink = {.consume = consume};
+	struct row_consumer *sinks[] = {&sink};
 	struct attn_error err = {0};
 	struct row_source *source = NULL;
 	struct problem problem = {0};
 	struct bundle part;
 	bundle_init(&part);
 	enum attn_status status = safetensors_parse(data, length, "file", &part, &err);
-	if (status == ATTN_OK && bundle_is_part(&part)) {
+	if (status == ATTN_OK && bundle_is_shard(&part)) {
 		const struct setting *version =
 		    bundle_setting(&part, "version"); /* the corpus does not age */
 		status =
-		    parts_open(&source, &problem, &part, 1, version ? version->value : "0.1.0", want, &err);
+		    shards_open(&source, &problem, &part, 1, version ? version->value : "0.1.0", want, &err);
 		if (status == ATTN_OK)
 			status = rows_stream(source, NULL, sinks, 1, &err);
 	}

@@ -1,7 +1,7 @@
 /* Fuzz target of draw/picture.c: a PNG file from anywhere. */
 #include <stdint.h>
 
-#include "draw/picture.h"
+#include "draw/canvas/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 

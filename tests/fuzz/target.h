@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/bundle.h"
-#include "io/formats.h"
+#include "files/formats.h"
+#include "input/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 

@@ -4,19 +4,19 @@
 
 #include <stdio.h>
 
+#include "attention/engine.h"
 #include "bundle_test.h"
-#include "core/engine.h"
-#include "core/problem.h"
+#include "input/problem.h"
 
 struct answer {
-	struct row_sink sink;
+	struct row_consumer sink;
 	float *weights, *scores; /* (B, H, N, K), or NULL unless asked for */
 	unsigned char *visible;
 	float *context; /* (B, N, H, e), or NULL */
 	size_t heads, queries, keys, value_size, cells, contexts, masked;
 };
 
-static inline enum attn_status collect(struct row_sink *sink, const struct row_block *block,
+static inline enum attn_status collect(struct row_consumer *sink, const struct row_block *block,
 				       struct attn_error *err)
 {
 	struct answer *a = (struct answer *)sink;
@@ -81,7 +81,7 @@ static inline struct answer compute(const struct bundle *b, const char *name, st
 	a.visible = malloc(a.cells);
 	a.scores = want.stage != SCORES_NONE ? malloc(a.cells * sizeof(float)) : NULL;
 	a.context = p.has_values && want.context ? malloc(a.contexts * sizeof(float)) : NULL;
-	if (rows_stream(source, NULL, (struct row_sink *[]){&a.sink}, 1, &err) != ATTN_OK)
+	if (rows_stream(source, NULL, (struct row_consumer *[]){&a.sink}, 1, &err) != ATTN_OK)
 		fail_case(b, name, err.message);
 	source->free(source);
 	problem_release(&p);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bundle.h"
-#include "io/formats.h"
+#include "files/formats.h"
+#include "input/bundle.h"
 
 /* A rank and a shape: put(&b, "q", DTYPE_F32, SHAPE(2, 3), values). */
 #define SHAPE(...)                                                                                           \

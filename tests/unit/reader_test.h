@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/bundle.h"
+#include "input/bundle.h"
 #include "util/error.h"
 
 typedef enum attn_status (*reader)(const unsigned char *data, size_t length, const char *origin,

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "draw/canvas.h"
-#include "draw/fonts.h"
-#include "draw/heatmap.h"
-#include "draw/pango.h"
+#include "draw/canvas/canvas.h"
+#include "draw/heatmap/heatmap.h"
+#include "draw/text/fonts.h"
+#include "draw/text/pango.h"
 
 static struct heatmap_painter *painter_or_skip(void)
 {

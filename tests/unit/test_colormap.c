@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "draw/colormap.h"
+#include "draw/heatmap/colormap.h"
 
 /* Entries of the published tables of 256, as matplotlib 3.6 has them (viridis,
  * magma, inferno, plasma: CC0; cividis: Nunez et al. 2018), times 255. */

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "draw/heatmap_internal.h"
-#include "draw/pango.h"
+#include "draw/heatmap/heatmap_internal.h"
+#include "draw/text/pango.h"
 
 enum {
 	CELL = 11, /* too small for lines between cells and numbers */

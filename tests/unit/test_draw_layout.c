@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "draw/layout.h"
-#include "draw/ticks.h"
+#include "draw/heatmap/layout.h"
+#include "draw/heatmap/ticks.h"
 
 /* Texts of made-up widths: a label's depends on its number, up to `widest`
  * ems. */

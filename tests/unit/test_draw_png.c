@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "draw/png.h"
-#include "io/output.h"
+#include "draw/canvas/png.h"
+#include "files/output.h"
 
 /* Encode, and decode with libpng's own reader. */
 static unsigned char *round_trip(const struct image *image, double dpi, png_image *decoded, char **file,

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "draw/pango.h"
-#include "draw/text.h"
+#include "draw/text/pango.h"
+#include "draw/text/text.h"
 
 static void expect_visible(const char *text, const char *want)
 {

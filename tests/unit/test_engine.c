@@ -10,11 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "core/engine.h"
-#include "core/problem.h"
+#include "attention/engine.h"
+#include "consumers/context.h"
+#include "consumers/masked.h"
+#include "input/problem.h"
 #include "scene_test.h"
-#include "sinks/context.h"
-#include "sinks/masked.h"
 
 /* --- what the engine computes, all of it in memory --- */
 
@@ -27,11 +27,12 @@ struct result {
 };
 
 struct collector {
-	struct row_sink sink;
+	struct row_consumer sink;
 	struct result *result;
 };
 
-static enum attn_status collect(struct row_sink *sink, const struct row_block *block, struct attn_error *err)
+static enum attn_status collect(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
 {
 	struct result *r = ((struct collector *)sink)->result;
 	size_t first = ((block->batch * r->heads + block->head) * r->queries + block->query) * r->keys;
@@ -78,19 +79,19 @@ static struct result compute(const struct bundle *b, enum score_stage stage)
 	struct row_source *source = engine_rows(engine);
 	struct result result = result_alloc(source->info, stage != SCORES_NONE);
 	struct collector collector = {{.consume = collect}, &result};
-	struct masked_sink masked;
-	struct context_sink context = {0};
-	struct row_sink *sinks[3] = {&collector.sink, &masked.sink};
-	masked_sink_init(&masked);
+	struct masked_count masked;
+	struct context_consumer context = {0};
+	struct row_consumer *sinks[3] = {&collector.sink, &masked.sink};
+	masked_count_init(&masked);
 	if (p.has_values) {
-		assert_int_equal(context_sink_init(&context, &p.info, p.value_size, &err), ATTN_OK);
+		assert_int_equal(context_consumer_init(&context, &p.info, p.value_size, &err), ATTN_OK);
 		sinks[2] = &context.sink;
 	}
 	assert_int_equal(rows_stream(source, NULL, sinks, p.has_values ? 3 : 2, &err), ATTN_OK);
 	result.context = context.context;
 	result.masked = masked.masked;
 	context.context = NULL; /* moved */
-	context_sink_release(&context);
+	context_consumer_release(&context);
 	source->free(source);
 	problem_release(&p);
 	return result;
@@ -549,10 +550,11 @@ static void test_score_overflow(void **state)
 		assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
 		assert_int_equal(engine_new(&engine, &p, want, &err), ATTN_OK);
 		struct row_source *source = engine_rows(engine);
-		struct masked_sink masked;
-		masked_sink_init(&masked);
-		assert_int_equal(rows_stream(source, NULL, (struct row_sink *const[]){&masked.sink}, 1, &err),
-				 ATTN_BAD_INPUT);
+		struct masked_count masked;
+		masked_count_init(&masked);
+		assert_int_equal(
+		    rows_stream(source, NULL, (struct row_consumer *const[]){&masked.sink}, 1, &err),
+		    ATTN_BAD_INPUT);
 		expect_parts(cases[i].json, err.message,
 			     (const char *const[]){"the score of batch item 0, ", cases[i].place,
 						   "overflows float32", NULL});
@@ -644,7 +646,7 @@ static void test_selected_rows(void **state)
 	struct row_source *source = engine_rows(engine);
 	struct result some = result_alloc(source->info, false);
 	struct collector collector = {{.consume = collect}, &some};
-	struct row_sink *sinks[] = {&collector.sink};
+	struct row_consumer *sinks[] = {&collector.sink};
 	bool queries[150] = {[3] = true, [4] = true, [63] = true, [64] = true, [149] = true};
 	struct rows_selection selection = {.queries = queries};
 	assert_int_equal(rows_stream(source, &selection, sinks, 1, &err), ATTN_OK);

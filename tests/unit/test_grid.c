@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sinks/grid.h"
+#include "consumers/grid.h"
 
 /* A small reference: all weights of one head, and the sink fed in blocks. */
 struct matrix {
@@ -35,7 +35,7 @@ static void free_matrix(struct matrix *m)
 	free(m->visible);
 }
 
-static void feed(struct grid_sink *sink, const struct matrix *m, size_t head, size_t block_rows)
+static void feed(struct grid_consumer *sink, const struct matrix *m, size_t head, size_t block_rows)
 {
 	for (size_t q = 0; q < m->queries; q += block_rows) {
 		size_t count = q + block_rows < m->queries ? block_rows : m->queries - q;
@@ -108,17 +108,17 @@ static void test_reduction(void **state)
 					       i < 36 ? GRID_MAXIMUM : GRID_MEAN};
 		struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 23, .keys = 17};
 		struct matrix m = make_matrix(info.queries, info.keys, (unsigned int)i + 1);
-		struct grid_sink sink;
+		struct grid_consumer sink;
 		size_t all[23];
 
 		for (size_t k = 0; k < 23; k++)
 			all[k] = k;
-		assert_int_equal(grid_sink_init(&sink, &info, NULL, &options, NULL), ATTN_OK);
+		assert_int_equal(grid_consumer_init(&sink, &info, NULL, &options, NULL), ATTN_OK);
 		assert_int_equal(sink.grid_count, 1);
 		assert_true(sink.grids[0].rows <= options.max_rows && sink.grids[0].cols <= options.max_cols);
 		feed(&sink, &m, 0, 1 + i % 9);
 		check_grid(&sink.grids[0], &m, all, all);
-		grid_sink_release(&sink);
+		grid_consumer_release(&sink);
 		free_matrix(&m);
 	}
 }
@@ -135,9 +135,9 @@ static void test_selection(void **state)
 	(void)state;
 	for (size_t limit = 1; limit < 8; limit++) {
 		struct grid_options options = {limit, limit, GRID_MAXIMUM};
-		struct grid_sink sink;
+		struct grid_consumer sink;
 
-		assert_int_equal(grid_sink_init(&sink, &info, &selection, &options, NULL), ATTN_OK);
+		assert_int_equal(grid_consumer_init(&sink, &info, &selection, &options, NULL), ATTN_OK);
 		assert_int_equal(sink.grid_count, 2);
 		assert_int_equal(sink.grids[1].head, 2);
 		assert_int_equal(sink.grids[0].queries, 6);
@@ -150,7 +150,7 @@ static void test_selection(void **state)
 				check_grid(&sink.grids[head / 2], &m, query_at, key_at);
 			free_matrix(&m);
 		}
-		grid_sink_release(&sink);
+		grid_consumer_release(&sink);
 	}
 }
 
@@ -160,14 +160,14 @@ static void test_nothing(void **state)
 	const struct rows_selection no_heads = {.heads = none}, no_queries = {.queries = none};
 	const struct rows_info info = {.batch = 1, .layers = 1, .heads = 2, .queries = 4, .keys = 4};
 	struct grid_options options = {4, 4, GRID_MAXIMUM};
-	struct grid_sink sink;
+	struct grid_consumer sink;
 	struct attn_error err;
 
 	(void)state;
-	assert_int_equal(grid_sink_init(&sink, &info, &no_heads, &options, &err), ATTN_USAGE);
-	assert_int_equal(grid_sink_init(&sink, &info, &no_queries, &options, &err), ATTN_USAGE);
+	assert_int_equal(grid_consumer_init(&sink, &info, &no_heads, &options, &err), ATTN_USAGE);
+	assert_int_equal(grid_consumer_init(&sink, &info, &no_queries, &options, &err), ATTN_USAGE);
 	assert_null(sink.grids);
-	grid_sink_release(&sink);
+	grid_consumer_release(&sink);
 }
 
 /* Weights that do not count leave a smaller one as the top: 0.2 of the cells below, and of
@@ -176,20 +176,20 @@ static void test_unscaled(void **state)
 {
 	(void)state;
 	float weights[] = {0.9f, 0.1f, 0.2f, 0, 0.7f, 0, 0.1f, 0.1f};
-	unsigned char visible[] = {VISIBLE_UNSCALED, 1, 1, 1, VISIBLE_UNSCALED, VISIBLE_UNSCALED, 1, 0};
+	unsigned char visible[] = {CELL_UNSCALED, 1, 1, 1, CELL_UNSCALED, CELL_UNSCALED, 1, 0};
 	struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 2, .keys = 4};
 	const struct matrix m = {2, 4, weights, visible};
 	const struct grid_options options[] = {
 	    {4, 4, GRID_MAXIMUM}, {1, 4, GRID_MAXIMUM}, {4, 4, GRID_MEAN}, {1, 4, GRID_MEAN}};
 	const double tops[] = {0.2, 0.2, 0.2, 0.15};
 	for (size_t i = 0; i < 4; i++) {
-		struct grid_sink sink;
-		assert_int_equal(grid_sink_init(&sink, &info, NULL, &options[i], NULL), ATTN_OK);
+		struct grid_consumer sink;
+		assert_int_equal(grid_consumer_init(&sink, &info, NULL, &options[i], NULL), ATTN_OK);
 		feed(&sink, &m, 0, 1);
 		assert_true(sink.grids[0].maximum == 0.2f);
 		if (fabs((double)sink.grids[0].top - tops[i]) > 1e-6)
 			fail_msg("top %zu is %g, expected %g", i, (double)sink.grids[0].top, tops[i]);
-		grid_sink_release(&sink);
+		grid_consumer_release(&sink);
 	}
 }
 
@@ -199,25 +199,25 @@ static void test_signed(void **state)
 {
 	(void)state;
 	float weights[] = {0.25f, -0.5f, 0.125f, 0, -0.25f, 0.375f, 0.0625f, -0.75f};
-	unsigned char visible[] = {1, 1, 1, 1, 1, 1, 1, VISIBLE_UNSCALED};
+	unsigned char visible[] = {1, 1, 1, 1, 1, 1, 1, CELL_UNSCALED};
 	struct rows_info info = {.batch = 1, .layers = 1, .heads = 1, .queries = 2, .keys = 4};
 	const struct matrix m = {2, 4, weights, visible};
 	const struct grid_options whole = {4, 4, GRID_MAXIMUM}, half = {1, 2, GRID_MAXIMUM};
-	struct grid_sink sink;
+	struct grid_consumer sink;
 	const unsigned char uncounted[] = {0, 1};
-	assert_int_equal(grid_sink_init(&sink, &info, NULL, &half, NULL), ATTN_OK);
+	assert_int_equal(grid_consumer_init(&sink, &info, NULL, &half, NULL), ATTN_OK);
 	feed(&sink, &m, 0, 1);
 	assert_true(sink.grids[0].values[0] == -0.5f && sink.grids[0].values[1] == -0.75f);
 	assert_true(sink.grids[0].maximum == 0.5f && sink.grids[0].top == 0.5f);
 	assert_memory_equal(sink.grids[0].uncounted, uncounted, 2);
-	grid_sink_release(&sink);
-	assert_int_equal(grid_sink_init(&sink, &info, NULL, &whole, NULL), ATTN_OK);
+	grid_consumer_release(&sink);
+	assert_int_equal(grid_consumer_init(&sink, &info, NULL, &whole, NULL), ATTN_OK);
 	visible[7] = 1;
 	feed(&sink, &m, 0, 1);
 	assert_memory_equal(sink.grids[0].values, weights, sizeof weights);
 	assert_true(sink.grids[0].maximum == 0.75f);
 	assert_null(sink.grids[0].uncounted);
-	grid_sink_release(&sink);
+	grid_consumer_release(&sink);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/input.h"
+#include "files/input.h"
 #include "reader_test.h"
 
 #define NPY "tests/fuzz/corpus/npy/"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "io/formats.h"
+#include "files/formats.h"
 #include "reader_test.h"
 
 #define CORPUS "tests/fuzz/corpus/json/"

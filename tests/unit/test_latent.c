@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "attention/engine.h"
 #include "bundle_test.h"
-#include "core/engine.h"
-#include "core/problem.h"
+#include "input/problem.h"
 
 /* --- what the engine computes ------------------------------------------------------ */
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "bundle_test.h"
-#include "core/problem.h"
+#include "input/problem.h"
 
 /* D 2, H 2, r 3, l 4, n 1, t 2, e 1. */
 static const char *const fitting[][2] = {

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "attention/normalizer.h"
 #include "bundle_test.h"
-#include "core/normalizer.h"
 #include "kernels/kernels.h"
 
 #define HIDDEN (-INFINITY)

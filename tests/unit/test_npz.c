@@ -5,9 +5,9 @@
 
 #include <cmocka.h>
 
-#include "core/fingerprint.h"
-#include "io/formats.h"
-#include "io/zip_internal.h"
+#include "files/formats.h"
+#include "files/zip_internal.h"
+#include "input/fingerprint.h"
 #include "reader_test.h"
 
 #define CORPUS "tests/fuzz/corpus/npz/"

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "core/sentence.h"
-#include "draw/order.h"
-#include "sinks/entropy.h"
+#include "consumers/entropy.h"
+#include "draw/heatmap/order.h"
+#include "tokens/sentence.h"
 
 static void close_to(double found, double want)
 {
@@ -42,10 +42,10 @@ static void test_entropy_sink(void **state)
 	const struct rows_info info = {.batch = 1, .layers = 2, .heads = 2, .queries = 3, .keys = 2};
 	const unsigned char visible[4] = {1, 1, 1, 1};
 	const float even[4] = {0.5f, 0.5f, 1, 0}, nothing[4] = {0, 0, 0, 0};
-	struct entropy_sink s;
+	struct entropy_consumer s;
 
 	(void)state;
-	assert_int_equal(entropy_sink_init(&s, &info, NULL), ATTN_OK);
+	assert_int_equal(entropy_consumer_init(&s, &info, NULL), ATTN_OK);
 	for (size_t query = 0; query < 3; query += 2) {
 		struct row_block block = {.layer = 1,
 					  .head = 1,
@@ -59,7 +59,7 @@ static void test_entropy_sink(void **state)
 	}
 	close_to(entropy_of(&s, 0, 1, 1), log(2) / 2); /* of two rows: the third has no weights */
 	close_to(entropy_of(&s, 0, 0, 1), 0);
-	entropy_sink_release(&s);
+	entropy_consumer_release(&s);
 }
 
 static void test_values(void **state)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "io/output.h"
+#include "files/output.h"
 
 static char folder[] = "/tmp/test_output.XXXXXX";
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "draw/overlay_internal.h"
-#include "draw/pango.h"
+#include "draw/overlay/overlay_internal.h"
+#include "draw/text/pango.h"
 
 static struct rgb pixel(const struct image *image, size_t x, size_t y)
 {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "draw/page.h"
-#include "sinks/page.h"
+#include "consumers/page_rows.h"
+#include "draw/page/document.h"
 #include "util/base64.h"
 #include "util/sha256.h"
 
@@ -253,7 +253,7 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
 }
 
 /* Two heads of 300 queries, in blocks of 128: each becomes its element. */
-static void test_sink(void **state)
+static void test_consumer(void **state)
 {
 	enum {
 		QUERIES = 300,
@@ -263,12 +263,12 @@ static void test_sink(void **state)
 	static unsigned char visible[QUERIES * KEYS], rows[QUERIES * (4 + KEYS) + 1];
 	struct rows_info info = {.queries = QUERIES, .keys = KEYS};
 	struct page_plan plan = {.bits = 8};
-	struct page_sink sink;
+	struct page_rows sink;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
 	(void)state;
-	page_sink_init(&sink, &plan, &info, stream);
+	page_rows_init(&sink, &plan, &info, stream);
 	for (size_t head = 0; head < 2; head++) {
 		for (size_t i = 0; i < QUERIES * KEYS; i++) {
 			visible[i] = (i + head) % 3 != 0;
@@ -307,7 +307,7 @@ static void test_sink(void **state)
 	assert_int_equal(sink.written, length);
 	fclose(stream);
 	free(text);
-	page_sink_release(&sink);
+	page_rows_release(&sink);
 }
 
 static void test_text(void **state)
@@ -366,7 +366,7 @@ int main(void)
 	    cmocka_unit_test(test_sha256),   cmocka_unit_test(test_error),
 	    cmocka_unit_test(test_ends),     cmocka_unit_test(test_rows),
 	    cmocka_unit_test(test_top_rows), cmocka_unit_test(test_top_random),
-	    cmocka_unit_test(test_plan),     cmocka_unit_test(test_sink),
+	    cmocka_unit_test(test_plan),     cmocka_unit_test(test_consumer),
 	    cmocka_unit_test(test_text),     cmocka_unit_test(test_document),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

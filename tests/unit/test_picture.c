@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "draw/picture.h"
+#include "draw/canvas/picture.h"
 
 struct file {
 	unsigned char *bytes;

@@ -8,10 +8,10 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "attention/positions.h"
+#include "attention/rotary.h"
 #include "bundle_test.h"
-#include "core/positions.h"
-#include "core/problem.h"
-#include "core/rotary.h"
+#include "input/problem.h"
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "bundle_test.h"
-#include "core/problem.h"
+#include "input/problem.h"
 
 /* A document and what must be in the message about it. */
 struct refusal {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sinks/ranking.h"
+#include "consumers/ranking.h"
 
 /* A source of weights (B, L, H, N, M) in memory, with a mask of the same shape. */
 struct table {
@@ -27,7 +27,7 @@ static struct rows_info info_of(const struct table *t)
 }
 
 /* Feed one head's rows in two blocks. */
-static void feed_head(struct ranking_sink *s, const struct table *t, size_t batch, size_t layer, size_t head)
+static void feed_head(struct ranking *s, const struct table *t, size_t batch, size_t layer, size_t head)
 {
 	size_t first = ((batch * t->layers + layer) * t->heads + head) * t->queries;
 	size_t middle = t->queries / 2, starts[3] = {0, middle, t->queries};
@@ -45,12 +45,12 @@ static void feed_head(struct ranking_sink *s, const struct table *t, size_t batc
 	}
 }
 
-static struct ranking_sink ranked_from(const struct table *t, struct rows_info *info,
-				       struct ranking_options options)
+static struct ranking ranked_from(const struct table *t, struct rows_info *info,
+				  struct ranking_options options)
 {
-	struct ranking_sink s;
+	struct ranking s;
 	*info = info_of(t);
-	assert_int_equal(ranking_sink_init(&s, info, &options, NULL), ATTN_OK);
+	assert_int_equal(ranking_init(&s, info, &options, NULL), ATTN_OK);
 	for (size_t layer = 0; layer < t->layers; layer++)
 		for (size_t batch = 0; batch < t->batch; batch++)
 			for (size_t head = 0; head < t->heads; head++)
@@ -58,7 +58,7 @@ static struct ranking_sink ranked_from(const struct table *t, struct rows_info *
 	return s;
 }
 
-static void expect_list(struct ranking_sink *s, size_t batch, size_t layer, size_t head, size_t subject,
+static void expect_list(struct ranking *s, size_t batch, size_t layer, size_t head, size_t subject,
 			size_t count, const struct ranked *expected)
 {
 	size_t found;
@@ -94,28 +94,28 @@ static void test_order_and_ties(void **state)
 {
 	struct rows_info info;
 	(void)state;
-	struct ranking_sink s = ranked_from(&one_head, &info, (struct ranking_options){.top = 10});
+	struct ranking s = ranked_from(&one_head, &info, (struct ranking_options){.top = 10});
 	expect_list(&s, 0, 0, 0, 0, LIST({3, 0.4f}, {1, 0.3f}, {0, 0.2f}, {2, 0.1f}));
 	/* Equal weights stand by index, and so do zeros that are not masked. */
 	expect_list(&s, 0, 0, 0, 1, LIST({0, 0.7f}, {1, 0.1f}, {2, 0.1f}, {3, 0.1f}));
 	expect_list(&s, 0, 0, 0, 2, LIST({1, 0.5f}, {3, 0.5f}, {0, 0}, {2, 0}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 static void test_top(void **state)
 {
 	struct rows_info info;
 	(void)state;
-	struct ranking_sink s = ranked_from(&one_head, &info, (struct ranking_options){.top = 2});
+	struct ranking s = ranked_from(&one_head, &info, (struct ranking_options){.top = 2});
 	expect_list(&s, 0, 0, 0, 0, LIST({3, 0.4f}, {1, 0.3f}));
 	expect_list(&s, 0, 0, 0, 1, LIST({0, 0.7f}, {1, 0.1f}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 	s = ranked_from(&one_head, &info, (struct ranking_options){.top = 1});
 	expect_list(&s, 0, 0, 0, 2, LIST({1, 0.5f}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 	s = ranked_from(&one_head, &info, (struct ranking_options){.top = SIZE_MAX});
 	assert_int_equal(s.kept, 4);
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 /* --to: which queries attend to a key. */
@@ -123,12 +123,12 @@ static void test_to(void **state)
 {
 	struct rows_info info;
 	(void)state;
-	struct ranking_sink s = ranked_from(&one_head, &info, (struct ranking_options){.top = 5, .to = true});
+	struct ranking s = ranked_from(&one_head, &info, (struct ranking_options){.top = 5, .to = true});
 	expect_list(&s, 0, 0, 0, 0, LIST({1, 0.7f}, {0, 0.2f}, {2, 0}));
 	expect_list(&s, 0, 0, 0, 1, LIST({2, 0.5f}, {0, 0.3f}, {1, 0.1f}));
 	/* a tie over rows of different blocks */
 	expect_list(&s, 0, 0, 0, 2, LIST({0, 0.1f}, {1, 0.1f}, {2, 0}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 static void test_subjects(void **state)
@@ -137,18 +137,18 @@ static void test_subjects(void **state)
 	struct rows_info info;
 	size_t count = 9;
 	(void)state;
-	struct ranking_sink s =
+	struct ranking s =
 	    ranked_from(&one_head, &info, (struct ranking_options){.top = 2, .subjects = subjects});
 	assert_int_equal(s.slot_count, 1);
 	assert_null(ranking_list(&s, 0, 0, 0, 0, &count));
 	assert_int_equal(count, 0);
 	expect_list(&s, 0, 0, 0, 1, LIST({0, 0.7f}, {1, 0.1f}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 	s = ranked_from(&one_head, &info,
 			(struct ranking_options){.top = 1, .to = true, .subjects = subjects});
 	expect_list(&s, 0, 0, 0, 1, LIST({2, 0.5f}));
 	assert_null(ranking_list(&s, 0, 0, 0, 3, &count));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 /* A masked pair is never listed, not even with nothing else to list. */
@@ -160,20 +160,20 @@ static void test_masked(void **state)
 	struct rows_info info;
 	size_t count;
 	(void)state;
-	struct ranking_sink s = ranked_from(&table, &info, (struct ranking_options){.top = 5, .mean = true});
+	struct ranking s = ranked_from(&table, &info, (struct ranking_options){.top = 5, .mean = true});
 	for (size_t head = 0; head < 2; head++) { /* the head, and the mean of it */
 		expect_list(&s, 0, 0, head, 0, LIST({0, 1}));
 		expect_list(&s, 0, 0, head, 1, LIST({0, 0.5f}, {1, 0.5f}));
 		ranking_list(&s, 0, 0, head, 2, &count);
 		assert_int_equal(count, 0);
 	}
-	ranking_sink_release(&s);
+	ranking_release(&s);
 	s = ranked_from(&table, &info, (struct ranking_options){.top = 5, .to = true});
 	expect_list(&s, 0, 0, 0, 0, LIST({0, 1}, {1, 0.5f}));
 	expect_list(&s, 0, 0, 0, 1, LIST({1, 0.5f}));
 	ranking_list(&s, 0, 0, 0, 2, &count);
 	assert_int_equal(count, 0);
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 /* Two heads: the mean is over those that were consumed; what is masked in one
@@ -186,17 +186,17 @@ static void test_mean(void **state)
 	static const struct ranking_options options = {.top = 3, .mean = true};
 	struct rows_info info = info_of(&table);
 	(void)state;
-	struct ranking_sink s = ranked_from(&table, &info, options);
+	struct ranking s = ranked_from(&table, &info, options);
 	assert_int_equal(ranking_mean(&s), 2);
 	expect_list(&s, 0, 0, 2, 0, LIST({0, 0.5f}, {1, 0.25f}, {2, 0.25f}));
 	expect_list(&s, 0, 0, 2, 0, LIST({0, 0.5f}, {1, 0.25f}, {2, 0.25f})); /* asked again */
 	expect_list(&s, 0, 0, 0, 0, LIST({0, 0.75f}, {1, 0.25f}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 
-	assert_int_equal(ranking_sink_init(&s, &info, &options, NULL), ATTN_OK);
+	assert_int_equal(ranking_init(&s, &info, &options, NULL), ATTN_OK);
 	feed_head(&s, &table, 0, 0, 1);
 	expect_list(&s, 0, 0, 2, 0, LIST({2, 0.5f}, {0, 0.25f}, {1, 0.25f}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 /* Every batch item and layer has lists of its own. */
@@ -211,7 +211,7 @@ static void test_batch_and_layers(void **state)
 	static const struct table table = {2, 2, 2, 1, 2, many, all_visible};
 	struct rows_info info;
 	(void)state;
-	struct ranking_sink s = ranked_from(&table, &info, (struct ranking_options){.top = 1, .mean = true});
+	struct ranking s = ranked_from(&table, &info, (struct ranking_options){.top = 1, .mean = true});
 	expect_list(&s, 0, 0, 0, 0, LIST({0, 0.9f}));
 	expect_list(&s, 0, 0, 1, 0, LIST({0, 0.8f}));
 	expect_list(&s, 0, 0, 2, 0, LIST({0, 0.85f}));
@@ -221,7 +221,7 @@ static void test_batch_and_layers(void **state)
 	expect_list(&s, 1, 0, 2, 0, LIST({1, 0.65f}));
 	expect_list(&s, 1, 1, 1, 0, LIST({1, 0.9f}));
 	expect_list(&s, 1, 1, 2, 0, LIST({1, 0.85f}));
-	ranking_sink_release(&s);
+	ranking_release(&s);
 }
 
 /* Against sorting, with many equal weights and every length of list. */
@@ -241,7 +241,7 @@ static void test_against_sorting(void **state)
 		}
 		struct table table = {1, 1, 1, 1, KEYS, row, all_visible};
 		struct rows_info info;
-		struct ranking_sink s = ranked_from(&table, &info, (struct ranking_options){.top = top});
+		struct ranking s = ranked_from(&table, &info, (struct ranking_options){.top = top});
 		const struct ranked *list = ranking_list(&s, 0, 0, 0, 0, &count);
 		assert_int_equal(count, top);
 		for (size_t place = 0; place < count; place++) {
@@ -257,16 +257,16 @@ static void test_against_sorting(void **state)
 			assert_true(list[place].weight == row[best]);
 			before = best;
 		}
-		ranking_sink_release(&s);
+		ranking_release(&s);
 	}
 }
 
 static void test_release_twice(void **state)
 {
-	struct ranking_sink s = {0};
+	struct ranking s = {0};
 	(void)state;
-	ranking_sink_release(&s);
-	ranking_sink_release(&s);
+	ranking_release(&s);
+	ranking_release(&s);
 	assert_null(s.entries);
 }
 

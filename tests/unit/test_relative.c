@@ -7,12 +7,12 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "attention/relative.h"
 #include "bundle_test.h"
-#include "core/relative.h"
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct relative bound(const struct bundle *b, const struct visibility *v, const float *slopes)
+static struct relative bound(const struct bundle *b, const struct masking *v, const float *slopes)
 {
 	struct attn_error err = {0};
 	struct relative r;
@@ -39,7 +39,7 @@ static void expect_near(double found, double expected)
 
 static void test_none(void **state)
 {
-	struct visibility v = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3};
+	struct masking v = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3};
 	(void)state;
 	for (int off = 0; off < 2; off++) {
 		struct bundle b = with(off ? "alibi" : NULL, "false");
@@ -71,7 +71,7 @@ static void test_slopes(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct visibility v = {.batch = 1, .heads = cases[i].heads, .queries = 4, .plain_keys = 4};
+		struct masking v = {.batch = 1, .heads = cases[i].heads, .queries = 4, .plain_keys = 4};
 		struct bundle b = with("alibi", "true");
 		struct relative r = bound(&b, &v, NULL);
 		for (size_t h = 0; h < v.heads; h++)
@@ -86,7 +86,7 @@ static void test_slopes(void **state)
 static void test_given_slopes(void **state)
 {
 	static const float slopes[] = {0.25f, 3};
-	struct visibility v = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 3};
+	struct masking v = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 3};
 	struct bundle b = with(NULL, NULL);
 	(void)state;
 	struct relative r = bound(&b, &v, slopes);
@@ -102,7 +102,7 @@ static void test_given_slopes(void **state)
 
 /* The table reaches from the last key seen from the first query to the first key seen
  * from the last, over all batch items, and has zeros behind. */
-static void expect_span(const struct visibility *v, ptrdiff_t least, size_t span)
+static void expect_span(const struct masking *v, ptrdiff_t least, size_t span)
 {
 	struct bundle b = with("alibi", "true");
 	struct relative r = bound(&b, v, NULL);
@@ -120,7 +120,7 @@ static void expect_span(const struct visibility *v, ptrdiff_t least, size_t span
 static void test_span(void **state)
 {
 	size_t lengths[] = {5, 0, 2};
-	struct visibility v = {.batch = 3, .heads = 2, .queries = 3, .plain_keys = 5};
+	struct masking v = {.batch = 3, .heads = 2, .queries = 3, .plain_keys = 5};
 	(void)state;
 	/* p = 0..2, j = 0..4: -4 to 2 */
 	expect_span(&v, -4, 7);
@@ -133,7 +133,7 @@ static void test_span(void **state)
 	expect_span(&v, -7, 12);
 	v.batch = 1;
 	expect_span(&v, -2, 7);
-	v = (struct visibility){.batch = 1, .heads = 1, .queries = 1, .plain_keys = 1};
+	v = (struct masking){.batch = 1, .heads = 1, .queries = 1, .plain_keys = 1};
 	expect_span(&v, 0, 1);
 }
 
@@ -143,8 +143,7 @@ static struct relative buckets_of(size_t rows, size_t heads, const char *max, co
 				  bool causal)
 {
 	double values[300];
-	struct visibility v = {
-	    .batch = 1, .heads = heads, .queries = 300, .plain_keys = 301, .causal = causal};
+	struct masking v = {.batch = 1, .heads = heads, .queries = 300, .plain_keys = 301, .causal = causal};
 	struct bundle b = with(NULL, NULL);
 	assert_true(rows * heads <= 300);
 	for (size_t i = 0; i < rows * heads; i++)
@@ -232,7 +231,7 @@ static void test_other_buckets(void **state)
 static void test_sum(void **state)
 {
 	static const double table[] = {10, 20, 30, 40, 50, 60, 70, 80};
-	struct visibility v = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 2};
+	struct masking v = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 2};
 	struct bundle b = with("alibi", "true");
 	(void)state;
 	put(&b, "relative_bias", DTYPE_F32, SHAPE(4, 2), table);
@@ -247,7 +246,7 @@ static void test_sum(void **state)
 
 static void expect_refusal(const struct bundle *b, bool causal, const float *slopes, const char *const *parts)
 {
-	struct visibility v = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3, .causal = causal};
+	struct masking v = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3, .causal = causal};
 	struct attn_error err = {0};
 	struct relative r;
 	assert_int_equal(relative_bind(&r, b, &v, slopes, &err), ATTN_BAD_INPUT);

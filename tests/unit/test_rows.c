@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <sched.h>
 
-#include "core/rows.h"
+#include "attention/rows.h"
 #include "util/threads.h"
 
 enum {
@@ -66,8 +66,8 @@ static struct fake_source new_source(void)
 				    .fail_from = SIZE_MAX};
 }
 
-struct fake_sink {
-	struct row_sink sink; /* first */
+struct fake_consumer {
+	struct row_consumer sink; /* first */
 	atomic_size_t rows, blocks;
 	size_t last;               /* the number of the last row, and 1 */
 	bool in_order, right;      /* what was seen */
@@ -76,10 +76,10 @@ struct fake_sink {
 	float *places;             /* (ROWS, KEYS) */
 };
 
-static enum attn_status fake_consume(struct row_sink *sink, const struct row_block *block,
+static enum attn_status fake_consume(struct row_consumer *sink, const struct row_block *block,
 				     struct attn_error *err)
 {
-	struct fake_sink *fake = (struct fake_sink *)sink;
+	struct fake_consumer *fake = (struct fake_consumer *)sink;
 	size_t index = atomic_fetch_add(&fake->blocks, 1);
 	if (index == fake->fail_at)
 		return attn_fail(err, ATTN_FAILED, "block %zu", index);
@@ -100,35 +100,35 @@ static enum attn_status fake_consume(struct row_sink *sink, const struct row_blo
 	return ATTN_OK;
 }
 
-static bool fake_done(struct row_sink *sink)
+static bool fake_done(struct row_consumer *sink)
 {
-	struct fake_sink *fake = (struct fake_sink *)sink;
+	struct fake_consumer *fake = (struct fake_consumer *)sink;
 	return atomic_load(&fake->blocks) >= fake->done_from;
 }
 
-static void fake_place(struct row_sink *sink, struct row_block *block)
+static void fake_place(struct row_consumer *sink, struct row_block *block)
 {
-	block->weights_place = ((struct fake_sink *)sink)->places + row_number(block, 0) * KEYS;
+	block->weights_place = ((struct fake_consumer *)sink)->places + row_number(block, 0) * KEYS;
 }
 
-static struct fake_sink *new_sink(bool any_order)
+static struct fake_consumer *new_ranking(bool any_order)
 {
-	struct fake_sink *fake = calloc(1, sizeof *fake);
+	struct fake_consumer *fake = calloc(1, sizeof *fake);
 	assert_non_null(fake);
-	fake->sink = (struct row_sink){.consume = fake_consume, .any_order = any_order};
+	fake->sink = (struct row_consumer){.consume = fake_consume, .any_order = any_order};
 	fake->in_order = fake->right = true;
 	fake->fail_at = SIZE_MAX;
 	return fake;
 }
 
 static enum attn_status stream(struct fake_source *source, const struct rows_selection *selection,
-			       struct fake_sink *a, struct fake_sink *b, struct attn_error *err)
+			       struct fake_consumer *a, struct fake_consumer *b, struct attn_error *err)
 {
-	struct row_sink *sinks[] = {&a->sink, b ? &b->sink : NULL};
+	struct row_consumer *sinks[] = {&a->sink, b ? &b->sink : NULL};
 	return rows_stream(&source->source, selection, sinks, b ? 2 : 1, err);
 }
 
-static void expect_all_rows(const struct fake_sink *sink)
+static void expect_all_rows(const struct fake_consumer *sink)
 {
 	assert_true(sink->in_order);
 	assert_true(sink->right);
@@ -148,7 +148,7 @@ static void test_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_sink *ordered = new_sink(false), *any = new_sink(true);
+		struct fake_consumer *ordered = new_ranking(false), *any = new_ranking(true);
 		threads_set(thread_counts[i]);
 		assert_int_equal(stream(&source, NULL, ordered, any, NULL), ATTN_OK);
 		expect_all_rows(ordered);
@@ -164,7 +164,7 @@ static void test_any_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_sink *a = new_sink(true), *b = new_sink(true);
+		struct fake_consumer *a = new_ranking(true), *b = new_ranking(true);
 		threads_set(thread_counts[i]);
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
 		expect_all_rows(a);
@@ -179,7 +179,7 @@ static void test_small(void **state)
 {
 	(void)state;
 	struct fake_source source = new_source();
-	struct fake_sink *sink = new_sink(false);
+	struct fake_consumer *sink = new_ranking(false);
 	source.source.row_cost = 1;
 	threads_set(THREADS);
 	assert_int_equal(stream(&source, NULL, sink, NULL, NULL), ATTN_OK);
@@ -198,7 +198,7 @@ static void test_selection(void **state)
 	const struct rows_selection selection = {.layers = layers, .heads = heads, .queries = queries};
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_sink *sink = new_sink(false);
+		struct fake_consumer *sink = new_ranking(false);
 		threads_set(thread_counts[i]);
 		assert_int_equal(stream(&source, &selection, sink, NULL, NULL), ATTN_OK);
 		assert_true(sink->in_order && sink->right);
@@ -211,7 +211,7 @@ static void test_selection(void **state)
 	}
 	static const bool none[HEADS] = {false};
 	struct fake_source source = new_source();
-	struct fake_sink *sink = new_sink(false);
+	struct fake_consumer *sink = new_ranking(false);
 	assert_int_equal(stream(&source, &(struct rows_selection){.heads = none}, sink, NULL, NULL), ATTN_OK);
 	assert_int_equal(sink->blocks, 0);
 	assert_int_equal(source.reads, 0);
@@ -227,7 +227,7 @@ static void test_some_blocks(void **state)
 	assert_int_equal(first, QUERIES + ROWS_BLOCK);
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_sink *sink = new_sink(false);
+		struct fake_consumer *sink = new_ranking(false);
 		threads_set(thread_counts[i]);
 		assert_int_equal(stream(&source, &selection, sink, NULL, NULL), ATTN_OK);
 		assert_true(sink->in_order && sink->right);
@@ -244,7 +244,7 @@ static void test_places(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_sink *sink = new_sink(true), *other = new_sink(true);
+		struct fake_consumer *sink = new_ranking(true), *other = new_ranking(true);
 		sink->places = calloc(ROWS * KEYS, sizeof *sink->places);
 		sink->sink.place = fake_place;
 		assert_non_null(sink->places);
@@ -269,7 +269,7 @@ static void test_failed_read(void **state)
 		char row[40];
 		struct attn_error err = {0};
 		struct fake_source source = new_source();
-		struct fake_sink *sink = new_sink(false);
+		struct fake_consumer *sink = new_ranking(false);
 		snprintf(row, sizeof row, "row %d", QUERIES + 2 * ROWS_BLOCK);
 		source.fail_from = QUERIES + 2 * ROWS_BLOCK; /* the last block of head 1 */
 		threads_set(thread_counts[i]);
@@ -283,14 +283,15 @@ static void test_failed_read(void **state)
 	}
 }
 
-static void test_failed_sink(void **state)
+static void test_failed_consumer(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		for (int any_order = 0; any_order < 2; any_order++) {
 			struct attn_error err = {0};
 			struct fake_source source = new_source();
-			struct fake_sink *first = new_sink(any_order), *second = new_sink(any_order);
+			struct fake_consumer *first = new_ranking(any_order),
+					     *second = new_ranking(any_order);
 			first->fail_at = 4;
 			threads_set(thread_counts[i]);
 			assert_int_equal(stream(&source, NULL, first, second, &err), ATTN_FAILED);
@@ -311,7 +312,7 @@ static void test_done(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_sink *a = new_sink(false), *b = new_sink(true);
+		struct fake_consumer *a = new_ranking(false), *b = new_ranking(true);
 		threads_set(thread_counts[i]);
 		a->sink.done = b->sink.done = fake_done;
 		a->done_from = 2;
@@ -321,16 +322,16 @@ static void test_done(void **state)
 		assert_int_equal(b->blocks, 5);
 		assert_true(source.reads <= 5 + THREADS);
 		free(b);
-		b = new_sink(true); /* never done: gets all */
+		b = new_ranking(true); /* never done: gets all */
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
 		expect_all_rows(b);
 		free(b);
-		b = new_sink(true);
+		b = new_ranking(true);
 		b->sink.passive = true; /* but that is not asked for more */
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
 		assert_int_equal(b->blocks, 1);
 		free(a);
-		a = new_sink(true);
+		a = new_ranking(true);
 		a->sink.passive = true; /* alone, it is streamed all there is */
 		assert_int_equal(stream(&source, NULL, a, NULL, NULL), ATTN_OK);
 		expect_all_rows(a);
@@ -345,7 +346,7 @@ int main(void)
 	    cmocka_unit_test(test_order),       cmocka_unit_test(test_any_order),
 	    cmocka_unit_test(test_small),       cmocka_unit_test(test_selection),
 	    cmocka_unit_test(test_some_blocks), cmocka_unit_test(test_places),
-	    cmocka_unit_test(test_failed_read), cmocka_unit_test(test_failed_sink),
+	    cmocka_unit_test(test_failed_read), cmocka_unit_test(test_failed_consumer),
 	    cmocka_unit_test(test_done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

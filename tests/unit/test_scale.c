@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "draw/heatmap_internal.h"
+#include "draw/heatmap/heatmap_internal.h"
 
 static void close_to(double found, double want)
 {

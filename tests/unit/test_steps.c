@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "attention/engine.h"
 #include "bundle_test.h"
-#include "core/engine.h"
-#include "core/problem.h"
-#include "sinks/steps.h"
+#include "consumers/gather.h"
+#include "input/problem.h"
 
 static void expect_near(const char *what, double got, double want)
 {
@@ -19,7 +19,7 @@ static void expect_near(const char *what, double got, double want)
 		fail_msg("%s is %.9g, expected %.9g", what, got, want);
 }
 
-static void expect_spread(const struct spread_sink *s, size_t batch, size_t head, struct spread want)
+static void expect_spread(const struct spread_consumer *s, size_t batch, size_t head, struct spread want)
 {
 	struct spread got = spread_of(s, batch, head);
 	assert_int_equal(got.queries, want.queries);
@@ -42,7 +42,7 @@ static struct rows_info info_of(size_t batch, size_t heads, size_t queries)
 	    .batch = batch, .layers = 1, .heads = heads, .queries = queries, .keys = KEYS};
 }
 
-static void feed(struct row_sink *sink, struct row_block block, const float *scores, const float *weights,
+static void feed(struct row_consumer *sink, struct row_block block, const float *scores, const float *weights,
 		 const unsigned char *visible)
 {
 	block.keys = KEYS;
@@ -65,21 +65,21 @@ static const struct spread by_hand = {2, 3, 4.6030862, 0.28116757, 0.875, 0.125}
 static void test_spread_by_hand(void **state)
 {
 	struct rows_info info = info_of(1, 1, 3);
-	struct spread_sink s;
+	struct spread_consumer s;
 	(void)state;
-	assert_int_equal(spread_sink_init(&s, &info, false, NULL), ATTN_OK);
+	assert_int_equal(spread_consumer_init(&s, &info, false, NULL), ATTN_OK);
 	feed(&s.sink, (struct row_block){.count = 3}, scores, weights, visible);
 	expect_spread(&s, 0, 0, by_hand);
-	spread_sink_release(&s);
+	spread_consumer_release(&s);
 }
 
 /* Blocks add up, and each head of each batch item is on its own. */
 static void test_spread_of_heads(void **state)
 {
 	struct rows_info info = info_of(2, 2, 3);
-	struct spread_sink s;
+	struct spread_consumer s;
 	(void)state;
-	assert_int_equal(spread_sink_init(&s, &info, false, NULL), ATTN_OK);
+	assert_int_equal(spread_consumer_init(&s, &info, false, NULL), ATTN_OK);
 	feed(&s.sink, (struct row_block){.batch = 1, .head = 0, .count = 1}, scores, weights, visible);
 	feed(&s.sink, (struct row_block){.batch = 1, .head = 1, .count = 1}, scores, weights, visible);
 	feed(&s.sink, (struct row_block){.batch = 1, .head = 0, .query = 1, .count = 2}, scores + KEYS,
@@ -88,7 +88,7 @@ static void test_spread_of_heads(void **state)
 	/* Half the distance of two, squared. */
 	expect_spread(&s, 1, 1, (struct spread){1, 2, 0.30173724, 0.56233514, 0.75, 0.1875});
 	expect_spread(&s, 0, 1, (struct spread){0});
-	spread_sink_release(&s);
+	spread_consumer_release(&s);
 }
 
 /* A sink that takes half: 1/4, 1/4, 1/2 have 1.5 ln 2. */
@@ -96,13 +96,13 @@ static void test_spread_with_rest(void **state)
 {
 	static const float even[] = {0, 0}, quarters[] = {0.25f, 0.25f};
 	struct rows_info info = info_of(1, 1, 1);
-	struct spread_sink s;
+	struct spread_consumer s;
 	(void)state;
 	for (int rest = 0; rest <= 1; rest++) {
-		assert_int_equal(spread_sink_init(&s, &info, rest, NULL), ATTN_OK);
+		assert_int_equal(spread_consumer_init(&s, &info, rest, NULL), ATTN_OK);
 		feed(&s.sink, (struct row_block){.count = 1}, even, quarters, visible);
 		expect_spread(&s, 0, 0, (struct spread){1, 2, 0, rest ? 1.5 * log(2) : log(2), 0.25, 0.1875});
-		spread_sink_release(&s);
+		spread_consumer_release(&s);
 	}
 }
 
@@ -111,13 +111,13 @@ static void test_spread_far_away(void **state)
 {
 	static const float far[] = {4e6f, 4e6f + 1}, one[] = {1, 0};
 	struct rows_info info = info_of(1, 1, 1);
-	struct spread_sink s;
+	struct spread_consumer s;
 	(void)state;
-	assert_int_equal(spread_sink_init(&s, &info, false, NULL), ATTN_OK);
+	assert_int_equal(spread_consumer_init(&s, &info, false, NULL), ATTN_OK);
 	for (int i = 0; i < 1000; i++)
 		feed(&s.sink, (struct row_block){.count = 1}, far, one, visible);
 	expect_spread(&s, 0, 0, (struct spread){1000, 2000, 0.25, 0, 1, 0});
-	spread_sink_release(&s);
+	spread_consumer_release(&s);
 }
 
 static void test_gather(void **state)
@@ -125,16 +125,16 @@ static void test_gather(void **state)
 	static const bool chosen[] = {false, true, true};
 	static const float context[] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
 	struct rows_info info = info_of(1, 2, 3);
-	struct gather_sink s;
+	struct gather s;
 	(void)state;
-	assert_int_equal(gather_sink_init(&s, &info, chosen, 2, NULL), ATTN_OK);
+	assert_int_equal(gather_init(&s, &info, chosen, 2, NULL), ATTN_OK);
 	assert_int_equal(s.kept, 2);
 	assert_int_equal(s.rows, 4);
 	struct row_block block = {.head = 1, .count = 3, .context = context, .context_stride = 3};
-	assert_int_equal(gather_sink_begin(&s, 2, NULL), ATTN_OK);
+	assert_int_equal(gather_begin(&s, 2, NULL), ATTN_OK);
 	feed(&s.sink, block, scores, weights, visible);
 	/* A second source: its scores go elsewhere, its weights stay. */
-	assert_int_equal(gather_sink_begin(&s, 0, NULL), ATTN_OK);
+	assert_int_equal(gather_begin(&s, 0, NULL), ATTN_OK);
 	block.context = NULL;
 	feed(&s.sink, block, weights, weights, visible);
 	assert_null(s.scores[1]);
@@ -145,7 +145,7 @@ static void test_gather(void **state)
 	assert_memory_equal(s.context + 2 * 2, ((const float[]){3, 4, 5, 6}), 4 * sizeof *context);
 	for (size_t i = 0; i < 2 * KEYS; i++)
 		assert_true(s.weights[i] == 0 && s.scores[2][i] == 0);
-	gather_sink_release(&s);
+	gather_release(&s);
 }
 
 /* --- rows of the engine --- */
@@ -232,7 +232,7 @@ static struct spread spread_in_double(size_t head)
 }
 
 /* v of the accessor is that of the input, and the shares of the context are 1 together. */
-static void expect_values(const struct engine *engine, const struct gather_sink *s)
+static void expect_values(const struct engine *engine, const struct gather *s)
 {
 	for (size_t row = 0; row < s->rows; row++) {
 		size_t head = row / s->kept;
@@ -258,23 +258,23 @@ static void test_engine_rows(void **state)
 	struct bundle b;
 	struct problem p;
 	struct engine *engine = NULL;
-	struct gather_sink gather;
-	struct spread_sink spread;
+	struct gather gather;
+	struct spread_consumer spread;
 	(void)state;
 	make_bundle(&b);
 	if (problem_init(&p, &b, &err) != ATTN_OK ||
 	    engine_new(&engine, &p, (struct engine_want){true, true, SCORES_RAW}, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
-	assert_int_equal(gather_sink_init(&gather, &p.info, chosen, VALUES, NULL), ATTN_OK);
-	assert_int_equal(gather_sink_begin(&gather, 0, NULL), ATTN_OK);
-	assert_int_equal(spread_sink_init(&spread, &p.info, false, NULL), ATTN_OK);
-	struct row_sink *sinks[] = {&gather.sink, &spread.sink};
+	assert_int_equal(gather_init(&gather, &p.info, chosen, VALUES, NULL), ATTN_OK);
+	assert_int_equal(gather_begin(&gather, 0, NULL), ATTN_OK);
+	assert_int_equal(spread_consumer_init(&spread, &p.info, false, NULL), ATTN_OK);
+	struct row_consumer *sinks[] = {&gather.sink, &spread.sink};
 	assert_int_equal(rows_stream(engine_rows(engine), NULL, sinks, 2, &err), ATTN_OK);
 	for (size_t head = 0; head < HEADS; head++)
 		expect_spread(&spread, 0, head, spread_in_double(head));
 	expect_values(engine, &gather);
-	gather_sink_release(&gather);
-	spread_sink_release(&spread);
+	gather_release(&gather);
+	spread_consumer_release(&spread);
 	engine_rows(engine)->free(engine_rows(engine));
 	problem_release(&p);
 	bundle_release(&b);

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "bundle_test.h"
-#include "core/stored.h"
+#include "result/stored.h"
 
 static struct row_source *opened(const struct bundle *b)
 {

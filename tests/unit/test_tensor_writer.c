@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "io/tensor_writer.h"
-#include "io/tensor_writer_internal.h"
+#include "files/tensor_writer.h"
+#include "files/tensor_writer_internal.h"
 
 static char folder[] = "/tmp/test_writer.XXXXXX";
 static unsigned char found[1 << 18]; /* the last file read */

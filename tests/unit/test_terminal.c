@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "draw/terminal.h"
+#include "draw/terminal/terminal.h"
 #include "util/width.h"
 
 static struct grid make_grid(size_t rows, size_t cols)

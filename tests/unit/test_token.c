@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bundle_test.h"
-#include "core/token.h"
+#include "tokens/token.h"
 
 /* `raw` is shown as `shown`; both end with NULL. */
 static void expect_shown(const char *const *raw, const char *const *shown)

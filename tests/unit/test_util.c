@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "bundle_test.h"
-#include "core/roles.h"
-#include "core/settings.h"
+#include "input/roles.h"
+#include "input/settings.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/utf8.h"

@@ -10,15 +10,15 @@
 
 #include <cmocka.h>
 
-#include "core/view.h"
-#include "core/words.h"
+#include "result/view.h"
+#include "tokens/words.h"
 
 /* A source of one matrix, the same for each head: a weight below 0 stands for a masked
  * pair. */
 struct matrix {
 	struct row_source source;
 	struct rows_info info;
-	struct visibility visibility;
+	struct masking masking;
 	const float *weights;
 	float rows[ROWS_BLOCK * 320];
 	unsigned char visible[ROWS_BLOCK * 320];
@@ -64,9 +64,9 @@ static struct matrix *matrix_new(size_t queries, size_t keys, const float *weigh
 {
 	struct matrix *m = calloc(1, sizeof *m);
 	assert_non_null(m);
-	m->source = (struct row_source){&m->info, &m->visibility, 10, matrix_read, matrix_free};
+	m->source = (struct row_source){&m->info, &m->masking, 10, matrix_read, matrix_free};
 	m->info = (struct rows_info){.batch = 1, .layers = 1, .heads = 2, .queries = queries, .keys = keys};
-	m->visibility = (struct visibility){.batch = 1, .heads = 2, .queries = queries, .plain_keys = keys};
+	m->masking = (struct masking){.batch = 1, .heads = 2, .queries = queries, .plain_keys = keys};
 	m->weights = weights;
 	add_labels(&m->info.query_labels, of_queries, queries);
 	add_labels(&m->info.key_labels, of_keys, keys);
@@ -112,7 +112,7 @@ static void expect_rows(struct row_source *view, const double *expected, size_t 
 	struct row_block block = read_rows(view, 0, view->info->queries);
 	for (size_t i = 0; i < block.count * block.keys; i++) {
 		double e = expected[i];
-		unsigned char visible = e < 0 ? 0 : e >= 10 ? VISIBLE_UNSCALED : 1;
+		unsigned char visible = e < 0 ? 0 : e >= 10 ? CELL_UNSCALED : 1;
 		double weight = e < 0 ? 0 : e >= 10 ? e - 10 : e;
 		if (fabs((double)block.weights[i] - weight) > 1e-6 || block.visible[i] != visible)
 			fail_msg("cell %zu is %g (visible %d), expected %g", i, (double)block.weights[i],
@@ -220,14 +220,14 @@ static void words_past_and_appended(void **state)
 	const char *const keys[] = {"0", "1", "\u2581un", "happy", "<bias>"};
 	static const float weights[] = {.1f, .2f, .3f, -1, .4f, .2f, .2f, .2f, .2f, .2f};
 	struct matrix *m = matrix_new(2, 5, weights, tokens, keys);
-	m->visibility.past_keys = 2;
-	m->visibility.plain_keys = 4;
-	m->visibility.appended_keys = 1;
+	m->masking.past_keys = 2;
+	m->masking.plain_keys = 4;
+	m->masking.appended_keys = 1;
 	struct row_source *view = words_of(m);
 	assert_int_equal(view->info->keys, 4);
-	assert_int_equal(view->visibility->past_keys, 2);
-	assert_int_equal(view->visibility->plain_keys, 3);
-	assert_int_equal(view->visibility->appended_keys, 1);
+	assert_int_equal(view->masking->past_keys, 2);
+	assert_int_equal(view->masking->plain_keys, 3);
+	assert_int_equal(view->masking->appended_keys, 1);
 	assert_string_equal(view->info->key_labels.items[1], "1");
 	assert_string_equal(view->info->key_labels.items[2], "unhappy");
 	expect_rows(view, (const double[]){.15, .2, .35, .3}, 0);

@@ -1,0 +1,161 @@
+/* What the parts of the engine share. */
+#ifndef ATTN_ATTENTION_ENGINE_INTERNAL_H
+#define ATTN_ATTENTION_ENGINE_INTERNAL_H
+
+#include <math.h>
+
+#include "attention/engine.h"
+#include "kernels/kernels.h"
+
+enum {
+	/* Keys of a step of the online softmax: K and V of a step and its scores stay in
+	 * the first-level cache. */
+	KEY_BLOCK = 96,
+	/* Keys from one stored state of linear attention to the next. */
+	STATE_STEP = 2 * KEY_BLOCK,
+};
+
+/* Steps that all keys take. */
+static inline size_t engine_steps(size_t keys)
+{
+	return (keys + KEY_BLOCK - 1) / KEY_BLOCK;
+}
+
+/* One worker's memory. */
+struct workspace {
+	/* For each tile of a block: */
+	float *queries; /* (inner, TILE): a packed tile of Q */
+	float *context; /* (e + 1, TILE): weighted values, summed up; the last row is linear attention's */
+	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
+	float *scores;  /* (all steps' keys, TILE); or (KEY_BLOCK, TILE) for all tiles, when a
+			 * step's are used at once */
+	unsigned char *taken; /* (steps): whether the step has anything visible */
+
+	/* Of one tile at a time: */
+	unsigned char *step_visible; /* (TILE, KEY_BLOCK) */
+	unsigned char *row_visible;  /* (keys), where there is a float mask */
+	unsigned char *normalizing;  /* normalize_scratch */
+
+	/* What a block points to. */
+	float *out_weights, *out_scores;      /* (ROWS_BLOCK, keys) */
+	float *out_context;                   /* (ROWS_BLOCK, e) */
+	unsigned char *visible;               /* (ROWS_BLOCK, keys) */
+	float *first_weights, *first_context; /* the same of the first of two maps */
+
+	double *row, *scratch; /* (keys): scores of a reference row, and what normalising it takes */
+	double *sums;          /* (e) */
+};
+
+/* Where a projection goes: element (b, token, col) of x W + b, where col is element
+ * col % size of head col / size, at
+ * data[b * batch_stride + head * head_stride + (first_token + token) * size + col % size]. */
+struct heads_place {
+	float *data;
+	size_t batch_stride, head_stride, size, first_token;
+};
+
+struct engine {
+	struct row_source source; /* first: a source is cast to its engine */
+	const struct problem *problem;
+	struct engine_want want;
+	const struct kernels *kernels; /* NULL: the reference */
+	bool by_tiles;                 /* kernels, no scores asked for, and none can overflow */
+	bool whole_rows;               /* weights need all scores of a row: sparsemax and the like */
+	size_t keys;
+
+	/* Q (B, query_heads, N, inner), K (B, key_heads, keys, inner) and V (B, G, keys, e),
+	 * ready to meet: views of inputs, or of memory that the engine owns. */
+	struct heads_view q, k, v;
+	size_t query_heads, key_heads;
+	struct heads_place places[3]; /* that memory, of Q, K and V; data NULL: not needed */
+	struct heads_place scored[2]; /* Q and K after the matrices of a score function, likewise */
+
+	/* Linear attention's sums over the first keys, (B, key_heads, state_count, e + 1, d):
+	 * after (s + 1) * state_step keys, of v k^T, and in the last row of k.  NULL: none. */
+	float *states;
+	size_t state_count, state_step;
+
+	struct workspace *workers; /* threads_count() of them */
+	size_t worker_count;
+};
+
+/* One attention map of a head: a head has two in differential attention. */
+struct map {
+	size_t head; /* of the result, whose temperature, sink and bias it has */
+	size_t query_head, key_head, value_head;
+	double scale, sink; /* sink: -inf for none */
+};
+
+/* The key head that a query head shares with its group. */
+static inline size_t shared_key_head(const struct problem *p, size_t query_head)
+{
+	return query_head / p->maps / (p->heads / p->kv_heads) * p->maps + query_head % p->maps;
+}
+
+static inline struct map engine_map(const struct engine *engine, size_t head, size_t which)
+{
+	const struct problem *p = engine->problem;
+	size_t query_head = head * p->maps + which;
+	bool own_keys = engine->key_heads == engine->query_heads;
+	return (struct map){
+	    .head = head,
+	    .query_head = query_head,
+	    .key_head = own_keys ? query_head : shared_key_head(p, query_head),
+	    .value_head = head / (p->heads / p->kv_heads),
+	    .scale = p->normalization.kind == NORMALIZE_LINEAR ? 1 : score_scale(&p->score, head),
+	    .sink = p->normalization.sinks ? (double)p->normalization.sinks[head] : -INFINITY,
+	};
+}
+
+/* Fill the block's arrays with the rows of a map.  The tile way returns false when a score
+ * overflowed and the reference has to do it, whose ATTN_BAD_INPUT names a score that was
+ * asked for and is beyond float32. */
+bool engine_tile(const struct engine *engine, const struct map *map, struct workspace *w,
+		 struct row_block *block);
+enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
+				  struct row_block *block, struct attn_error *err);
+
+/* Scores in float64 of a query and `keys` keys from k on, before softcap: row (keys). */
+void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
+			     const float *k, size_t keys, double *row);
+
+/* Make Q, K and V (or make them again): project, norm, turn, join with past and appended
+ * keys, and bring them to where scores are products. */
+enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
+
+/* Bytes that takes, beside inputs that are used where they are. */
+size_t engine_prepared_bytes(const struct problem *p, struct engine_want want);
+
+/* How many states linear attention keeps for each key head, and after how many keys each. */
+size_t engine_linear_states(const struct problem *p, struct engine_want want, size_t *step);
+
+/* Linear attention's states, where the queries see the first keys and context is all
+ * that is wanted: context then takes time in proportion to the keys. */
+enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);
+
+/* The state after `steps` * state_step keys, (e + 1, d); steps is at least 1. */
+static inline const float *engine_state(const struct engine *engine, size_t batch, size_t key_head,
+					size_t steps)
+{
+	const struct problem *p = engine->problem;
+	return engine->states + (((batch * engine->key_heads) + key_head) * engine->state_count + steps - 1) *
+				    (p->value_size + 1) * p->score.inner;
+}
+
+/* out = x W + b for all batch items, by all threads.  ATTN_BAD_INPUT when a number
+ * overflows float32; `what` names it. */
+enum attn_status engine_project(const struct kernels *kernels, const struct sequence *x, size_t batch,
+				const struct matrix *w, const float *bias, const char *what,
+				const struct heads_place *out, struct attn_error *err);
+
+/* Norm x[size] in place, times gain[size] where that is not NULL (norm->gain is not read).
+ * False when a number overflows float32. */
+bool engine_norm(const struct vector_norm *norm, const float *gain, float *x, size_t size);
+
+/* First element of a head's vectors. */
+static inline const float *head_start(const struct heads_view *view, size_t batch, size_t head)
+{
+	return view->data + batch * view->batch_stride + head * view->head_stride;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* Sparsemax and 1.5-entmax pass an error of a score on to a weight as it is, where softmax
+ * shrinks it by the weight: so the scores that may have weight are computed again in
+ * float64. */
+#include <math.h>
+
+#include "attention/engine_mask.h"
+#include "kernels/reference.h"
+
+enum {
+	MOST_REFINED = 512 /* scores of a query: where more may have weight, all are small */
+};
+
+static double exact_score(const struct engine *engine, const struct map *map, const struct row_block *block,
+			  size_t query, size_t key)
+{
+	const struct problem *p = engine->problem;
+	const struct masking *v = &p->masking;
+	const float *q =
+	    head_start(&engine->q, block->batch, map->query_head) + query * engine->q.token_stride;
+	const float *k = head_start(&engine->k, block->batch, map->key_head) + key * engine->k.token_stride;
+	double score;
+	engine_reference_scores(engine, map, q, k, 1, &score);
+	if (p->score.softcap > 0)
+		reference_softcap(&score, 1, p->score.softcap);
+	if (key >= v->plain_keys)
+		return score;
+	score += (double)masking_bias(v, block->batch, block->head, query, key);
+	if (p->relative.table)
+		score +=
+		    relative_bias_at(&p->relative, block->head,
+				     (ptrdiff_t)query + masking_offset(v, block->batch) - (ptrdiff_t)key);
+	return score;
+}
+
+void engine_refine(const struct engine *engine, const struct map *map, const struct row_block *block,
+		   const struct tile_mask *h, size_t first, size_t end, float *scores)
+{
+	enum normalizer kind = engine->problem->normalization.kind;
+	float extent = kind == NORMALIZE_ENTMAX15 ? 2.0f : 1.0f, least[TILE];
+	size_t counts[TILE] = {0};
+	if (kind != NORMALIZE_SPARSEMAX && kind != NORMALIZE_ENTMAX15)
+		return;
+	for (size_t q = 0; q < h->queries; q++)
+		least[q] = -INFINITY;
+	for (size_t j = first; j < end; j++)
+		for (size_t q = 0; q < h->queries; q++)
+			least[q] = scores[j * TILE + q] > least[q] ? scores[j * TILE + q] : least[q];
+	for (size_t q = 0; q < h->queries; q++)
+		least[q] -= extent;
+	for (size_t j = first; j < end; j++)
+		for (size_t q = 0; q < h->queries; q++)
+			counts[q] += scores[j * TILE + q] >= least[q];
+	for (size_t j = first; j < end; j++)
+		for (size_t q = 0; q < h->queries; q++) {
+			float *score = &scores[j * TILE + q];
+			if (!(*score >= least[q]) || *score == -INFINITY || counts[q] > MOST_REFINED)
+				continue;
+			double offset = h->bias[q] ? (double)h->offsets[q] : 0;
+			*score = (float)(exact_score(engine, map, block, h->query + q, j) - offset);
+		}
+}

@@ -1,0 +1,363 @@
+/* Rows by tiles of queries: vector kernels and an online softmax, so that the
+ * context alone never stores a row (FlashAttention, Dao et al. 2022).
+ *
+ * A block is up to ROWS_BLOCK / TILE tiles, which take each step of keys in turn, so
+ * that K and V come from memory once for all of them.  A step that hides every key from a
+ * tile is left out.
+ *
+ * A tile's scores lie as (keys, queries).  With weights, the exponentials of every
+ * step are kept, each relative to the highest score known at that step, and brought to
+ * the final one when they are turned into rows.  Normalisers that need a whole row, such
+ * as sparsemax, keep all scores and come before the values.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "attention/engine_mask.h"
+#include "util/minmax.h"
+
+/* A bias by distance is added in float32, so a row whose highest score is as far from 0 as
+ * this would lose digits: the reference then takes over. */
+#define MOST_BIASED 64.0f
+
+/* The running state of a tile's softmax, by query; linear attention uses `sum` and `factor`,
+ * whole rows `highest` and `factor`. */
+struct running {
+	_Alignas(64) float highest[TILE], sum[TILE], rescale[TILE], factor[TILE];
+};
+
+/* One tile of a block: rows [row, row + count). */
+struct tile {
+	const struct map *map;
+	size_t row, count;
+	bool started; /* the context has values already */
+	struct tile_mask tile_mask;
+	struct running running;
+	float *queries, *scores, *context, *tops; /* as in struct workspace */
+	unsigned char *taken;
+};
+
+static bool is_linear(const struct engine *engine)
+{
+	return engine->problem->normalization.kind == NORMALIZE_LINEAR;
+}
+
+/* Whether a tile's scores of all steps are kept. */
+static bool keeps_scores(const struct engine *engine)
+{
+	return engine->want.weights || engine->whole_rows;
+}
+
+/* --- one step of keys ----------------------------------------------------------- */
+
+static void multiply(const struct engine *engine, const struct row_block *block, const struct tile *t,
+		     size_t first, size_t count, float *scores)
+{
+	const struct problem *p = engine->problem;
+	const float *keys =
+	    head_start(&engine->k, block->batch, t->map->key_head) + first * engine->k.token_stride;
+	if (p->score.kind == SCORE_ADDITIVE) {
+		const float *v = p->score.v.data + t->map->query_head * p->score.v.head_stride;
+		engine->kernels->additive(scores, keys, engine->k.token_stride, t->queries, v, count,
+					  p->score.inner, t->count, (float)t->map->scale);
+		return;
+	}
+	struct gemm products = {
+	    .c = scores,
+	    .c_stride = TILE,
+	    .a = keys,
+	    .a_row = engine->k.token_stride,
+	    .a_col = 1,
+	    .b = t->queries,
+	    .b_stride = TILE,
+	    .rows = count,
+	    .inner = p->score.inner,
+	    .cols = t->count,
+	};
+	engine->kernels->gemm(&products);
+}
+
+/* The bias by distance of plain keys. */
+static void add_relative(const struct engine *engine, const struct tile *t, size_t first, size_t count,
+			 float *scores)
+{
+	const struct relative *r = &engine->problem->relative;
+	const struct tile_mask *h = &t->tile_mask;
+	size_t plain = h->masking->plain_keys;
+	if (!r->table || first >= plain)
+		return;
+	ptrdiff_t distance = (ptrdiff_t)h->query + masking_offset(h->masking, h->batch) - (ptrdiff_t)first;
+	engine->kernels->add_by_distance(scores, size_min(count, plain - first), t->count,
+					 r->table + t->map->head * r->span + (distance - r->least));
+}
+
+static void add_values(const struct engine *engine, const struct row_block *block, struct tile *t,
+		       size_t first, size_t count, const float *weights)
+{
+	struct gemm values = {
+	    .c = t->context,
+	    .c_stride = TILE,
+	    .a = head_start(&engine->v, block->batch, t->map->value_head) + first * engine->v.token_stride,
+	    .a_row = 1,
+	    .a_col = engine->v.token_stride,
+	    .b = weights,
+	    .b_stride = TILE,
+	    .rows = engine->problem->value_size,
+	    .inner = count,
+	    .cols = t->count,
+	    .accumulate = t->started,
+	};
+	engine->kernels->gemm(&values);
+	t->started = true;
+}
+
+/* Scores of `count` keys from `first` on, and what is done with them at once. */
+static void step(const struct engine *engine, const struct row_block *block, struct tile *t, size_t first,
+		 size_t count)
+{
+	const struct problem *p = engine->problem;
+	const struct kernels *kernels = engine->kernels;
+	struct running *run = &t->running;
+	enum attended extent = tile_mask_extent(&t->tile_mask, first, count);
+	float *scores = t->scores + (keeps_scores(engine) ? first * TILE : 0);
+	if (keeps_scores(engine))
+		t->taken[first / KEY_BLOCK] = extent != ATTENDED_NONE;
+	if (extent == ATTENDED_NONE)
+		return;
+	multiply(engine, block, t, first, count, scores);
+	if (p->score.softcap > 0)
+		kernels->softcap(scores, count, t->count, (float)p->score.softcap);
+	add_relative(engine, t, first, count, scores);
+	tile_mask_apply(&t->tile_mask, extent, first, count, scores, is_linear(engine) ? 0 : -INFINITY);
+	if (engine->whole_rows)
+		return;
+	bool rescaled = false;
+	if (is_linear(engine))
+		kernels->sum_columns(scores, count, t->count, run->sum);
+	else
+		rescaled = kernels->softmax(scores, count, t->count, run->highest, run->sum, run->rescale);
+	if (engine->want.weights)
+		memcpy(t->tops + first / KEY_BLOCK * TILE, run->highest, sizeof run->highest);
+	if (!engine->want.context)
+		return;
+	if (rescaled && t->started)
+		kernels->scale_columns(t->context, p->value_size, t->count, run->rescale);
+	add_values(engine, block, t, first, count, scores);
+}
+
+/* --- a tile ----------------------------------------------------------------------- */
+
+/* The first step that a tile takes; linear attention begins with the sums over the keys
+ * that all its queries see. */
+static size_t first_step(const struct engine *engine, const struct row_block *block, struct tile *t)
+{
+	size_t all_see = engine->keys, inner = engine->problem->score.inner, e = engine->problem->value_size;
+	if (!engine->states)
+		return t->tile_mask.first / KEY_BLOCK * KEY_BLOCK;
+	for (size_t q = 0; q < t->count; q++)
+		all_see = size_min(all_see, t->tile_mask.ends[q]);
+	size_t steps = all_see / engine->state_step;
+	if (steps == 0)
+		return 0;
+	struct gemm sums = {
+	    .c = t->context,
+	    .c_stride = TILE,
+	    .a = engine_state(engine, block->batch, t->map->key_head, steps),
+	    .a_row = inner,
+	    .a_col = 1,
+	    .b = t->queries,
+	    .b_stride = TILE,
+	    .rows = e + 1,
+	    .inner = inner,
+	    .cols = t->count,
+	};
+	engine->kernels->gemm(&sums);
+	memcpy(t->running.sum, t->context + e * TILE, t->count * sizeof *t->running.sum);
+	memset(t->tile_mask.seen, true, sizeof t->tile_mask.seen);
+	t->started = true;
+	return steps * engine->state_step;
+}
+
+static void start_tile(const struct engine *engine, const struct map *map, const struct workspace *w,
+		       const struct row_block *block, size_t row, struct tile *t)
+{
+	const struct problem *p = engine->problem;
+	size_t number = row / TILE, steps = engine_steps(engine->keys);
+	const float *q = head_start(&engine->q, block->batch, map->query_head) +
+			 (block->query + row) * engine->q.token_stride;
+	t->map = map;
+	t->row = row;
+	t->count = size_min(block->count - row, TILE);
+	t->started = false;
+	t->queries = w->queries + number * p->score.inner * TILE;
+	t->scores = w->scores;
+	t->context = w->context ? w->context + number * (p->value_size + 1) * TILE : NULL;
+	if (keeps_scores(engine)) { /* each tile keeps its own */
+		t->scores += number * steps * KEY_BLOCK * TILE;
+		t->tops = w->tops + number * steps * TILE;
+		t->taken = w->taken + number * steps;
+		memset(t->taken, 0, steps);
+	}
+	tile_mask_start(&t->tile_mask, engine->source.masking, block, block->query + row, t->count,
+			w->step_visible, w->row_visible);
+	for (size_t i = 0; i < TILE; i++) {
+		/* A row's scores are relative to the highest number of a float mask, so its sink is, too. */
+		double offset = i < t->count && t->tile_mask.bias[i] ? (double)t->tile_mask.offsets[i] : 0;
+		t->running.highest[i] = (float)(map->sink - offset);
+		t->running.sum[i] = map->sink > -INFINITY;
+		t->running.factor[i] = 0;
+	}
+	engine->kernels->pack(t->queries, q, engine->q.token_stride, t->count, p->score.inner,
+			      p->score.kind == SCORE_ADDITIVE ? 1 : (float)map->scale);
+}
+
+/* Whole rows of scores become weights; then come the values.  False: see engine_tile. */
+static bool normalize(const struct engine *engine, const struct workspace *w, const struct row_block *block,
+		      struct tile *t)
+{
+	size_t first = t->tile_mask.first / KEY_BLOCK * KEY_BLOCK, end = t->tile_mask.end;
+	if (first >= end)
+		return true;
+	for (size_t at = first; at < end; at += KEY_BLOCK) {
+		size_t rows = t->taken[at / KEY_BLOCK] ? 0 : size_min(end - at, KEY_BLOCK);
+		for (size_t i = 0; i < rows * TILE; i++)
+			t->scores[at * TILE + i] = -INFINITY;
+	}
+	engine_refine(engine, t->map, block, &t->tile_mask, first, end, t->scores);
+	if (!normalize_tile(&engine->problem->normalization, t->map->sink, t->scores + first * TILE,
+			    end - first, t->count, t->running.highest, w->normalizing))
+		return false;
+	for (size_t at = first; at < end && engine->want.context; at += KEY_BLOCK)
+		if (t->taken[at / KEY_BLOCK])
+			add_values(engine, block, t, at, size_min(end - at, KEY_BLOCK),
+				   t->scores + at * TILE);
+	return true;
+}
+
+/* Sums become factors.  False when a score or a sum of values overflowed. */
+static bool finish_sums(const struct engine *engine, struct tile *t, size_t *masked)
+{
+	struct running *run = &t->running;
+	for (size_t i = 0; i < t->count; i++) {
+		bool seen = t->tile_mask.seen[i];
+		*masked += !seen;
+		if (engine->problem->relative.table && seen && fabsf(run->highest[i]) > MOST_BIASED)
+			return false;
+		if (engine->whole_rows) {
+			run->factor[i] = 1;
+			continue;
+		}
+		if (!isfinite(run->sum[i]))
+			return false;
+		run->factor[i] = seen && run->sum[i] > 0 ? 1 / run->sum[i] : 0;
+	}
+	if (!engine->want.context)
+		return true;
+	if (!t->started)
+		memset(t->context, 0, engine->problem->value_size * TILE * sizeof *t->context);
+	return engine->kernels->all_finite(t->context, engine->problem->value_size, t->count);
+}
+
+/* --- rows ------------------------------------------------------------------------- */
+
+static void step_factors(const struct engine *engine, const struct tile *t, size_t at, float *factor)
+{
+	const struct running *run = &t->running;
+	const float *tops = t->tops + at * TILE;
+	for (size_t q = 0; q < t->count; q++) {
+		factor[q] = run->factor[q];
+		if (!engine->whole_rows && tops[q] != run->highest[q])
+			factor[q] *= expf(tops[q] - run->highest[q]);
+	}
+}
+
+static void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_t end)
+{
+	for (size_t q = 0; q < count && first < end; q++)
+		memset(rows + q * stride + first, 0, (end - first) * sizeof *rows);
+}
+
+/* Turn what is kept into rows (count, keys) of weights. */
+static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
+{
+	size_t keys = engine->keys, end = t->tile_mask.end;
+	for (size_t first = 0; first < end; first += KEY_BLOCK) {
+		_Alignas(64) float factor[TILE] = {0};
+		size_t count = size_min(end - first, KEY_BLOCK);
+		if (!t->taken[first / KEY_BLOCK]) {
+			clear_columns(rows, keys, t->count, first, first + count);
+			continue;
+		}
+		step_factors(engine, t, first / KEY_BLOCK, factor);
+		engine->kernels->unpack(rows + first, keys, t->scores + first * TILE, t->count, count, factor,
+					past_cache);
+	}
+	clear_columns(rows, keys, t->count, end, keys);
+}
+
+/* Where the block's rows go: where a sink wants them, or into the workspace. */
+static void find_places(const struct engine *engine, const struct workspace *w, struct row_block *block)
+{
+	if (engine->want.weights) {
+		block->weights = block->weights_place ? block->weights_place : w->out_weights;
+		bool shared = masking_is_shared(engine->source.masking);
+		for (size_t r = 0; r < block->count; r++) {
+			unsigned char *row = w->visible + r * engine->keys;
+			if (r > 0 && shared)
+				memcpy(row, w->visible, engine->keys);
+			else
+				masking_row(engine->source.masking, block->batch, block->head,
+					    block->query + r, row);
+		}
+		block->visible = w->visible;
+	}
+	if (engine->want.context) {
+		if (!block->context_place) {
+			block->context_place = w->out_context;
+			block->context_stride = engine->problem->value_size;
+		}
+		block->context = block->context_place;
+	}
+}
+
+static void write_tile(const struct engine *engine, const struct workspace *w, const struct row_block *block,
+		       const struct tile *t)
+{
+	float *rows = block->weights_place ? block->weights_place : w->out_weights;
+	if (engine->want.weights)
+		write_weights(engine, t, rows + t->row * engine->keys, block->weights_place != NULL);
+	if (engine->want.context)
+		engine->kernels->unpack(block->context_place + t->row * block->context_stride,
+					block->context_stride, t->context, t->count,
+					engine->problem->value_size, t->running.factor, false);
+}
+
+bool engine_tile(const struct engine *engine, const struct map *map, struct workspace *w,
+		 struct row_block *block)
+{
+	struct tile tiles[ROWS_BLOCK / TILE];
+	size_t starts[ROWS_BLOCK / TILE];
+	size_t count = (block->count + TILE - 1) / TILE, first = engine->keys, end = 0;
+	for (size_t i = 0; i < count; i++) {
+		start_tile(engine, map, w, block, i * TILE, &tiles[i]);
+		starts[i] = first_step(engine, block, &tiles[i]);
+		first = size_min(first, starts[i]);
+		end = size_max(end, tiles[i].tile_mask.end);
+	}
+	for (size_t at = first; at < end; at += KEY_BLOCK)
+		for (size_t i = 0; i < count; i++)
+			if (at >= starts[i] && at < tiles[i].tile_mask.end)
+				step(engine, block, &tiles[i], at,
+				     size_min(tiles[i].tile_mask.end - at, KEY_BLOCK));
+	block->masked = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (engine->whole_rows && !normalize(engine, w, block, &tiles[i]))
+			return false;
+		if (!finish_sums(engine, &tiles[i], &block->masked))
+			return false;
+	}
+	find_places(engine, w, block);
+	for (size_t i = 0; i < count; i++)
+		write_tile(engine, w, block, &tiles[i]);
+	return true;
+}

@@ -1,0 +1,115 @@
+/* Which keys a query may see.
+ *
+ * One description serves the engine, which must not compute what is hidden, and
+ * a stored result, whose pictures tell a masked cell from a weight of 0.
+ */
+#ifndef ATTN_ATTENTION_MASKING_H
+#define ATTN_ATTENTION_MASKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/bundle.h"
+
+struct masking_blocks;
+struct segment_range;
+
+/* Query i is at position p = i + masking_offset among the plain keys: past, then own. */
+struct masking {
+	size_t batch, heads, queries; /* the whole problem's */
+	size_t plain_keys;            /* past and own keys: what masks apply to */
+	size_t appended_keys;         /* bias and zero keys behind them: always seen */
+
+	bool causal; /* key j is seen by query i only when j <= p */
+	size_t past_keys;
+	size_t *lengths; /* (batch), owned: keys from lengths[b] on are hidden; or NULL */
+
+	/* A window: of the keys p - left <= j <= p + right, as far as they are bounds, every
+	 * dilation-th, counted from p (Beltagy et al. 2020, Longformer).  Both count keys, not
+	 * steps of the dilation.  A dilation of 0 is 1. */
+	bool left_bound, right_bound;
+	size_t left, right, dilation;
+	size_t prefix; /* keys below it are seen whatever causal, window and dilation say: prefix-LM
+			* (Raffel et al. 2020) */
+	struct masking_blocks *blocks; /* owned: pairs of blocks that see each other; or NULL */
+
+	/* Owned, (query_segment_batch, queries) and (key_segment_batch, plain_keys), where the
+	 * batches are 1 or the whole: a query sees keys of its own segment only; or NULL.  The
+	 * ranges are those of runs of them. */
+	int64_t *query_segments, *key_segments;
+	size_t query_segment_batch, key_segment_batch;
+	struct segment_range *query_ranges, *key_ranges;
+
+	/* A mask (batch, heads, queries, keys) that broadcasts from the right: a
+	 * dimension is 1 or the whole.  Keys beyond mask_shape[3] (when it is not 1)
+	 * are hidden. */
+	unsigned char *mask; /* owned: 1 = attend; or NULL */
+	float *bias;         /* owned: what a float mask adds to the scores, in mask's shape; or NULL */
+	size_t mask_shape[4];
+
+	unsigned char *padding; /* owned, (padding_batch, plain_keys): 1 = a real key; or NULL */
+	size_t padding_batch;   /* 1 or batch */
+};
+
+/* What is seen of a rectangle of queries and keys. */
+enum attended {
+	ATTENDED_NONE,
+	ATTENDED_SOME, /* or not known */
+	ATTENDED_ALL,
+};
+
+/* Fill `v` from the bundle's tensors mask, key_padding, kv_lengths, segments and
+ * source_segments and its settings causal, window, dilation, prefix and blocks; the
+ * sizes (batch, heads, queries, plain_keys, appended_keys, past_keys) are set by the
+ * caller.  Every disagreement is ATTN_BAD_INPUT that names tensor, found and
+ * expected (ATTN_USAGE for a setting from the command line).  Things worth a word (a
+ * float mask of zeros and ones, one too short) go to `notes`. */
+enum attn_status bind_masking(struct masking *v, const struct bundle *b, struct string_list *notes,
+			      struct attn_error *err);
+void masking_release(struct masking *v);
+
+/* Position of query 0 among the plain keys: kv_lengths[batch] - queries where there
+ * are lengths, and perhaps negative; else past_keys. */
+ptrdiff_t masking_offset(const struct masking *v, size_t batch);
+
+/* The hull [*first, *end) of the plain keys that a query may see as far as causal,
+ * lengths, window, prefix and the mask's width go; 0 and 0 where there are none. */
+void masking_interval(const struct masking *v, size_t batch, size_t query, size_t *first, size_t *end);
+
+/* Whether that hull is just what is visible: nothing else hides, and there are no
+ * appended keys. */
+bool masking_is_interval(const struct masking *v);
+
+/* Whether all queries of a batch item see the same keys, and those are one interval. */
+bool masking_is_shared(const struct masking *v);
+
+/* Bytes of all that the bundle's tensors do not hold themselves. */
+size_t masking_bytes(const struct masking *v);
+
+/* At most how many plain keys a query sees, in any head: the length of its interval,
+ * less where there are dilation and blocks. */
+size_t masking_count(const struct masking *v, size_t batch, size_t query);
+
+/* Write row[plain_keys + appended_keys]: 1 = the query may see the key. */
+void masking_row(const struct masking *v, size_t batch, size_t head, size_t query, unsigned char *row);
+
+/* The same for keys [first, first + count) alone, into row[count]: no work for others. */
+void masking_keys(const struct masking *v, size_t batch, size_t head, size_t query, size_t first,
+		  size_t count, unsigned char *row);
+
+/* What queries [query, query + queries) see of keys [key, key + keys), appended ones
+ * too.  In no more than about queries + keys steps, so it does not look at masks and
+ * padding: what they might hide is at most SOME.  NONE where there is no query or key. */
+enum attended masking_extent(const struct masking *v, size_t batch, size_t head, size_t query, size_t queries,
+			     size_t key, size_t keys);
+
+/* What a float mask adds to the plain keys of a row: that of key j is
+ * row[j * *step].  NULL where there is no float mask.  A mask that is too short
+ * hides the keys beyond its end, which must not be asked for. */
+const float *masking_bias_row(const struct masking *v, size_t batch, size_t head, size_t query, size_t *step);
+
+/* The same for one key (0 where there is none); call only for visible keys. */
+float masking_bias(const struct masking *v, size_t batch, size_t head, size_t query, size_t key);
+
+#endif

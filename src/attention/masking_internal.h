@@ -1,0 +1,51 @@
+/* What the files of visibility share. */
+#ifndef ATTN_ATTENTION_MASKING_INTERNAL_H
+#define ATTN_ATTENTION_MASKING_INTERNAL_H
+
+#include "attention/masking.h"
+
+/* A bound of a window beyond this is none: no input has as many keys. */
+#define DISTANCE_MAX (SIZE_MAX / 8)
+
+/* The least and the highest segment of a run of SEGMENT_RUN queries or keys (the last of a
+ * batch item may be shorter), so that a glance tells rectangles in which nothing is seen. */
+struct segment_range {
+	int64_t least, most;
+};
+
+enum {
+	SEGMENT_RUN = 32
+};
+
+static inline size_t segment_runs(size_t count)
+{
+	return count / SEGMENT_RUN + (count % SEGMENT_RUN != 0);
+}
+
+/* Of two rules together: a key is seen where both let it be. */
+static inline enum attended extent_and(enum attended a, enum attended b)
+{
+	return a == ATTENDED_NONE || b == ATTENDED_NONE ? ATTENDED_NONE
+	       : a == ATTENDED_ALL && b == ATTENDED_ALL ? ATTENDED_ALL
+							: ATTENDED_SOME;
+}
+
+/* Read the setting `blocks` into v->blocks (NULL without it) and draw the random ones.
+ * Causal and lengths must be bound before. */
+enum attn_status blocks_bind(struct masking *v, const struct bundle *b, struct attn_error *err);
+size_t blocks_bytes(const struct masking_blocks *blocks, size_t heads);
+void blocks_release(struct masking_blocks *blocks);
+
+/* Of the plain keys [first, first + count), of which row[count] says what is seen, hide
+ * those whose blocks a query at `position` does not see. */
+void blocks_mask(const struct masking_blocks *blocks, size_t head, ptrdiff_t position, size_t first,
+		 size_t count, unsigned char *row);
+
+/* What queries at positions [first, last] see of keys [key, key + keys), keys > 0. */
+enum attended blocks_extent(const struct masking_blocks *blocks, size_t head, ptrdiff_t first, ptrdiff_t last,
+			    size_t key, size_t keys);
+
+/* At most how many of the keys [first, end) a query at `position` sees in any head. */
+size_t blocks_count(const struct masking_blocks *blocks, ptrdiff_t position, size_t first, size_t end);
+
+#endif

@@ -1,0 +1,49 @@
+#include "consumers/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/memory.h"
+
+static float *place_of(const struct context_consumer *s, const struct row_block *block, size_t row)
+{
+	return s->context +
+	       ((block->batch * s->queries + block->query + row) * s->heads + block->head) * s->value_size;
+}
+
+static void place(struct row_consumer *sink, struct row_block *block)
+{
+	struct context_consumer *s = (struct context_consumer *)sink;
+	block->context_place = place_of(s, block, 0);
+	block->context_stride = s->heads * s->value_size;
+}
+
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
+{
+	struct context_consumer *s = (struct context_consumer *)sink;
+	(void)err;
+	if (block->context == place_of(s, block, 0))
+		return ATTN_OK; /* it is there already */
+	for (size_t r = 0; r < block->count; r++)
+		memcpy(place_of(s, block, r), block->context + r * block->context_stride,
+		       s->value_size * sizeof *s->context);
+	return ATTN_OK;
+}
+
+enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_info *info,
+				       size_t value_size, struct attn_error *err)
+{
+	*s = (struct context_consumer){.sink = {.consume = consume, .place = place, .any_order = true},
+				       .queries = info->queries,
+				       .heads = info->heads,
+				       .value_size = value_size};
+	s->context = floats_alloc4(info->batch, info->queries, info->heads, value_size);
+	return s->context ? ATTN_OK : attn_fail_memory(err);
+}
+
+void context_consumer_release(struct context_consumer *s)
+{
+	free(s->context);
+	*s = (struct context_consumer){0};
+}

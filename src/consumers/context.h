@@ -1,0 +1,20 @@
+/* The sink that gathers contexts, heads side by side. */
+#ifndef ATTN_CONSUMERS_CONTEXT_H
+#define ATTN_CONSUMERS_CONTEXT_H
+
+#include "attention/rows.h"
+
+struct context_consumer {
+	struct row_consumer sink;
+	float *context; /* (batch, queries, heads * value_size), owned */
+
+	/* Private. */
+	size_t queries, heads, value_size;
+};
+
+/* For a source whose blocks carry contexts of `value_size` numbers. */
+enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_info *info,
+				       size_t value_size, struct attn_error *err);
+void context_consumer_release(struct context_consumer *s); /* safe on a zeroed sink */
+
+#endif

@@ -1,0 +1,65 @@
+#include "consumers/entropy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/checked.h"
+
+/* With S = sum |w|:  -sum (|w| / S) ln (|w| / S)  =  ln S - sum |w| ln |w| / S. */
+double row_entropy(const float *weights, const unsigned char *visible, size_t keys)
+{
+	double total = 0, sum = 0;
+	for (size_t k = 0; k < keys; k++) {
+		double w = fabs((double)weights[k]);
+		if (!visible[k] || w == 0)
+			continue;
+		total += w;
+		sum += w * log(w);
+	}
+	return total > 0 ? fmax(log(total) - sum / total, 0) : 0;
+}
+
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
+{
+	struct entropy_consumer *s = (struct entropy_consumer *)sink;
+	struct entropy_sum *sum =
+	    &s->sums[(block->batch * s->layers + block->layer) * s->heads + block->head];
+	(void)err;
+	for (size_t r = 0; r < block->count; r++) {
+		const float *weights = block->weights + r * block->keys;
+		const unsigned char *visible = block->visible + r * block->keys;
+		size_t k = 0;
+		while (k < block->keys && (!visible[k] || weights[k] == 0))
+			k++;
+		if (k == block->keys)
+			continue;
+		sum->queries++;
+		sum->sum += row_entropy(weights, visible, block->keys);
+	}
+	return ATTN_OK;
+}
+
+enum attn_status entropy_consumer_init(struct entropy_consumer *s, const struct rows_info *info,
+				       struct attn_error *err)
+{
+	size_t count;
+	/* In order: the sums are then the same with any number of threads. */
+	*s = (struct entropy_consumer){
+	    .sink = {.consume = consume}, .layers = info->layers, .heads = info->heads};
+	if (size_mul(info->batch, info->layers, &count) && size_mul(count, info->heads, &count))
+		s->sums = array_alloc(count, sizeof *s->sums);
+	return s->sums ? ATTN_OK : attn_fail_memory(err);
+}
+
+void entropy_consumer_release(struct entropy_consumer *s)
+{
+	free(s->sums);
+	*s = (struct entropy_consumer){0};
+}
+
+double entropy_of(const struct entropy_consumer *s, size_t batch, size_t layer, size_t head)
+{
+	const struct entropy_sum *sum = &s->sums[(batch * s->layers + layer) * s->heads + head];
+	return sum->queries ? sum->sum / (double)sum->queries : 0;
+}

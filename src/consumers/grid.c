@@ -1,0 +1,248 @@
+#include "consumers/grid.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/checked.h"
+#include "util/minmax.h"
+
+size_t grid_factor(size_t count, size_t limit)
+{
+	if (limit == 0)
+		limit = 1;
+	return count / limit + (count % limit != 0);
+}
+
+/* Note which cells of a row have weights that do not count for the scale. */
+static enum attn_status note_uncounted(struct grid *g, const unsigned char *seen, size_t row,
+				       struct attn_error *err)
+{
+	const unsigned char *end = seen + g->keys;
+	for (const unsigned char *at = seen; at < end; at++) {
+		at = memchr(at, CELL_UNSCALED, (size_t)(end - at));
+		if (!at)
+			break;
+		if (!g->uncounted)
+			g->uncounted = array_alloc(g->rows * g->cols, 1);
+		if (!g->uncounted)
+			return attn_fail_memory(err);
+		g->uncounted[row * g->cols + (size_t)(at - seen) / g->col_factor] = 1;
+	}
+	return ATTN_OK;
+}
+
+/* The largest magnitude that counts. */
+static void note_maximum(struct grid *g, float weight, unsigned char seen)
+{
+	float magnitude = fabsf(weight);
+	if (magnitude > g->maximum && seen != CELL_UNSCALED)
+		g->maximum = magnitude;
+}
+
+/* Reduce rows [from, to) of the block, whose weights all fall into the grid row
+ * `row`.  Sums run in double inside a block, so that a mean over many blocks
+ * stays exact to float. */
+static void reduce_rows(struct grid *g, const struct row_block *block, size_t from, size_t to, size_t row)
+{
+	size_t block_rows = size_min(g->row_factor, g->queries - row * g->row_factor);
+	for (size_t col = 0; col < g->cols; col++) {
+		size_t first = col * g->col_factor;
+		size_t last = size_min(first + g->col_factor, g->keys);
+		float *value = &g->values[row * g->cols + col];
+		float highest = *value > 0 ? *value : 0, lowest = *value < 0 ? *value : 0;
+		double sum = 0;
+		bool visible = false, counted = false;
+		for (size_t r = from; r < to; r++) {
+			const float *weights = block->weights + r * block->keys;
+			const unsigned char *seen = block->visible + r * block->keys;
+			for (size_t k = first; k < last; k++) {
+				float w = weights[k];
+				visible |= seen[k] != 0;
+				counted |= seen[k] != 0 && seen[k] != CELL_UNSCALED;
+				highest = w > highest ? w : highest;
+				lowest = w < lowest ? w : lowest;
+				note_maximum(g, w, seen[k]);
+				sum += (double)w;
+			}
+		}
+		if (visible)
+			g->masked[row * g->cols + col] = 0;
+		g->counted[col] |= counted;
+		if (g->reduction == GRID_MAXIMUM)
+			*value = highest >= -lowest ? highest : lowest;
+		else
+			*value += (float)(sum / ((double)block_rows * (double)(last - first)));
+	}
+}
+
+/* The common case, no reduction: one pass a row. */
+static void keep_row(struct grid *g, const float *weights, const unsigned char *seen, size_t row)
+{
+	float *values = g->values + row * g->cols;
+	unsigned char *masked = g->masked + row * g->cols;
+	for (size_t k = 0; k < g->cols; k++) {
+		values[k] = weights[k];
+		masked[k] = seen[k] == 0;
+		note_maximum(g, weights[k], seen[k]);
+	}
+}
+
+/* Note the masked cells of a row that is complete, and its largest one. */
+static void finish_row(struct grid *g, size_t row)
+{
+	if (g->reduction == GRID_MAXIMUM || (g->row_factor == 1 && g->col_factor == 1)) {
+		g->top = g->maximum;
+	} else {
+		const float *values = g->values + row * g->cols;
+		for (size_t k = 0; k < g->cols; k++)
+			g->top = g->counted[k] && fabsf(values[k]) > g->top ? fabsf(values[k]) : g->top;
+		memset(g->counted, 0, g->cols);
+	}
+	if (!g->any_masked)
+		g->any_masked = memchr(g->masked + row * g->cols, 1, g->cols) != NULL;
+}
+
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
+{
+	struct grid_consumer *s = (struct grid_consumer *)sink;
+	size_t slot = s->slots[(block->batch * s->layers + block->layer) * s->heads + block->head];
+	if (slot == SIZE_MAX)
+		return ATTN_OK;
+	struct grid *g = &s->grids[slot];
+	for (size_t r = 0; r < block->count;) {
+		size_t position = s->positions[block->query + r];
+		size_t end = r + 1;
+		if (position == SIZE_MAX) {
+			r++;
+			continue;
+		}
+		size_t row = position / g->row_factor;
+		while (end < block->count && s->positions[block->query + end] != SIZE_MAX &&
+		       s->positions[block->query + end] / g->row_factor == row)
+			end++;
+		if (g->row_factor == 1 && g->col_factor == 1)
+			keep_row(g, block->weights + r * block->keys, block->visible + r * block->keys, row);
+		else
+			reduce_rows(g, block, r, end, row);
+		for (size_t i = r; i < end; i++)
+			if (note_uncounted(g, block->visible + i * block->keys, row, err) != ATTN_OK)
+				return ATTN_FAILED;
+		position = s->positions[block->query + end - 1];
+		if (position + 1 == g->queries || (position + 1) % g->row_factor == 0)
+			finish_row(g, row);
+		r = end;
+	}
+	return ATTN_OK;
+}
+
+/* Number the selected ones of `count` in order: out[i] = place, or SIZE_MAX.
+ * Returns how many there are. */
+static size_t number_selected(const bool *selected, size_t count, size_t *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < count; i++)
+		out[i] = !selected || selected[i] ? n++ : SIZE_MAX;
+	return n;
+}
+
+static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
+				  const struct grid_options *options, struct attn_error *err)
+{
+	g->queries = queries;
+	g->keys = keys;
+	g->reduction = options->reduction;
+	g->row_factor = grid_factor(queries, options->max_rows);
+	g->col_factor = grid_factor(keys, options->max_cols);
+	g->rows = grid_factor(queries, g->row_factor);
+	g->cols = grid_factor(keys, g->col_factor);
+	size_t cells;
+	if (!size_mul(g->rows, g->cols, &cells))
+		return attn_fail_memory(err);
+	g->values = array_alloc(cells, sizeof *g->values);
+	g->masked = array_alloc(cells, 1);
+	g->counted = array_alloc(g->cols, 1);
+	if (!g->values || !g->masked || !g->counted)
+		return attn_fail_memory(err);
+	memset(g->masked, 1, cells);
+	return ATTN_OK;
+}
+
+/* Give each selected (batch, layer, head) its grid. */
+static enum attn_status make_grids(struct grid_consumer *s, const struct rows_info *info,
+				   const struct rows_selection *selection, size_t queries, size_t keys,
+				   const struct grid_options *options, struct attn_error *err)
+{
+	size_t heads = 0, total = info->batch * info->layers * info->heads;
+	for (size_t i = 0; i < total; i++) {
+		size_t head = i % info->heads, layer = i / info->heads % info->layers;
+		size_t batch = i / info->heads / info->layers;
+		s->slots[i] = rows_chosen(selection->batch, batch) && rows_chosen(selection->layers, layer) &&
+				      rows_chosen(selection->heads, head)
+				  ? heads++
+				  : SIZE_MAX;
+	}
+	if (heads == 0)
+		return attn_fail(err, ATTN_USAGE, "no head is selected, nothing to draw");
+	s->grids = array_alloc(heads, sizeof *s->grids);
+	if (!s->grids)
+		return attn_fail_memory(err);
+	s->grid_count = heads;
+	for (size_t i = 0; i < total; i++) {
+		if (s->slots[i] == SIZE_MAX)
+			continue;
+		struct grid *g = &s->grids[s->slots[i]];
+		g->head = i % info->heads;
+		g->layer = i / info->heads % info->layers;
+		g->batch = i / info->heads / info->layers;
+		enum attn_status status = grid_init(g, queries, keys, options, err);
+		if (status != ATTN_OK)
+			return status;
+	}
+	return ATTN_OK;
+}
+
+enum attn_status grid_consumer_init(struct grid_consumer *sink, const struct rows_info *info,
+				    const struct rows_selection *selection,
+				    const struct grid_options *options, struct attn_error *err)
+{
+	const struct rows_selection all = {0};
+	*sink = (struct grid_consumer){0};
+	if (!selection)
+		selection = &all;
+	sink->sink.consume = consume;
+	sink->layers = info->layers;
+	sink->heads = info->heads;
+	size_t heads;
+	if (!size_mul(info->batch, info->layers, &heads) || !size_mul(heads, info->heads, &heads))
+		return attn_fail_memory(err);
+	sink->slots = array_alloc(heads, sizeof *sink->slots);
+	sink->positions = array_alloc(info->queries, sizeof *sink->positions);
+	if (!sink->slots || !sink->positions) {
+		grid_consumer_release(sink);
+		return attn_fail_memory(err);
+	}
+	size_t queries = number_selected(selection->queries, info->queries, sink->positions);
+	enum attn_status status = queries > 0
+				      ? make_grids(sink, info, selection, queries, info->keys, options, err)
+				      : attn_fail(err, ATTN_USAGE, "no query is selected, nothing to draw");
+	if (status != ATTN_OK)
+		grid_consumer_release(sink);
+	return status;
+}
+
+void grid_consumer_release(struct grid_consumer *sink)
+{
+	for (size_t i = 0; i < sink->grid_count; i++) {
+		free(sink->grids[i].values);
+		free(sink->grids[i].masked);
+		free(sink->grids[i].counted);
+		free(sink->grids[i].uncounted);
+	}
+	free(sink->grids);
+	free(sink->slots);
+	free(sink->positions);
+	*sink = (struct grid_consumer){0};
+}

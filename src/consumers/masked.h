@@ -1,0 +1,16 @@
+/* The sink that counts rows in which every key is masked. */
+#ifndef ATTN_CONSUMERS_MASKED_H
+#define ATTN_CONSUMERS_MASKED_H
+
+#include <stdatomic.h>
+
+#include "attention/rows.h"
+
+struct masked_count {
+	struct row_consumer sink;
+	atomic_size_t masked, rows; /* rows seen with every key masked, and all */
+};
+
+void masked_count_init(struct masked_count *s); /* owns nothing */
+
+#endif

@@ -1,0 +1,169 @@
+#include "consumers/ranking.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/checked.h"
+
+/* Put (index, weight) into a list of at most `kept`, heaviest first.  Indices
+ * come in ascending order, so an equal weight goes behind. */
+static void insert(struct ranked *list, size_t *count, size_t kept, size_t index, float weight)
+{
+	if (*count == kept && weight <= list[kept - 1].weight)
+		return;
+	size_t low = 0, high = *count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (list[middle].weight >= weight)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	size_t last = *count < kept ? (*count)++ : kept - 1;
+	memmove(&list[low + 1], &list[low], (last - low) * sizeof *list);
+	list[low] = (struct ranked){index, weight};
+}
+
+/* Number of the list of (batch, layer, head, slot). */
+static size_t list_number(const struct ranking *s, size_t batch, size_t layer, size_t head, size_t slot)
+{
+	return ((batch * s->info->layers + layer) * s->rows + head) * s->slot_count + slot;
+}
+
+/* One visible pair of a subject and what it is ranked with. */
+static void add_pair(struct ranking *s, const struct row_block *block, size_t slot, size_t other,
+		     float weight)
+{
+	size_t number = list_number(s, block->batch, block->layer, block->head, slot);
+	insert(s->entries + number * s->kept, &s->counts[number], s->kept, other, weight);
+	if (s->options.mean) {
+		size_t cell = ((block->batch * s->info->layers + block->layer) * s->slot_count + slot) *
+				  s->other_count +
+			      other;
+		s->sums[cell] += (double)weight;
+		s->seen[cell] = 1;
+	}
+}
+
+/* Rank the keys of one query.  Most weights of a long row are below the list's
+ * last, which one comparison tells. */
+static void rank_keys(struct ranking *s, const struct row_block *block, size_t r)
+{
+	size_t slot = s->slots[block->query + r];
+	const float *weights = block->weights + r * block->keys;
+	const unsigned char *visible = block->visible + r * block->keys;
+	size_t number = list_number(s, block->batch, block->layer, block->head, slot);
+	const struct ranked *last = &s->entries[number * s->kept + s->kept - 1];
+	for (size_t key = 0; key < block->keys; key++) {
+		if (!s->options.mean && s->counts[number] == s->kept && weights[key] <= last->weight)
+			continue;
+		if (visible[key])
+			add_pair(s, block, slot, key, weights[key]);
+	}
+}
+
+/* Rank one query for each key. */
+static void rank_query(struct ranking *s, const struct row_block *block, size_t r)
+{
+	const float *weights = block->weights + r * block->keys;
+	const unsigned char *visible = block->visible + r * block->keys;
+	for (size_t key = 0; key < block->keys; key++)
+		if (visible[key] && s->slots[key] != SIZE_MAX)
+			add_pair(s, block, s->slots[key], block->query + r, weights[key]);
+}
+
+static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+				struct attn_error *err)
+{
+	struct ranking *s = (struct ranking *)sink;
+	(void)err;
+	s->heads_seen[block->head] = true;
+	for (size_t r = 0; r < block->count; r++) {
+		if (s->options.to)
+			rank_query(s, block, r);
+		else if (s->slots[block->query + r] != SIZE_MAX)
+			rank_keys(s, block, r);
+	}
+	return ATTN_OK;
+}
+
+static void rank_means(struct ranking *s)
+{
+	size_t heads = 0, lists = s->info->batch * s->info->layers;
+	for (size_t h = 0; h < s->info->heads; h++)
+		heads += s->heads_seen[h];
+	for (size_t item = 0; item < lists * s->slot_count; item++) {
+		size_t number =
+		    list_number(s, 0, item / s->slot_count, ranking_mean(s), item % s->slot_count);
+		for (size_t other = 0; other < s->other_count; other++) {
+			size_t cell = item * s->other_count + other;
+			if (s->seen[cell])
+				insert(s->entries + number * s->kept, &s->counts[number], s->kept, other,
+				       (float)(s->sums[cell] / (double)heads));
+		}
+	}
+}
+
+const struct ranked *ranking_list(struct ranking *s, size_t batch, size_t layer, size_t head, size_t subject,
+				  size_t *count)
+{
+	if (s->options.mean && !s->finished) {
+		rank_means(s);
+		s->finished = true;
+	}
+	*count = 0;
+	if (s->slots[subject] == SIZE_MAX)
+		return NULL;
+	size_t number = list_number(s, batch, layer, head, s->slots[subject]);
+	*count = s->counts[number];
+	return s->entries + number * s->kept;
+}
+
+static enum attn_status allocate(struct ranking *s, struct attn_error *err)
+{
+	size_t lists, cells;
+	if (!size_mul(s->info->batch, s->info->layers, &lists) || !size_mul(lists, s->slot_count, &lists) ||
+	    !size_mul(lists, s->other_count, &cells) || !size_mul(lists, s->rows, &lists))
+		return attn_fail_memory(err);
+	s->entries = array_alloc(lists, s->kept * sizeof *s->entries);
+	s->counts = array_alloc(lists, sizeof *s->counts);
+	s->heads_seen = array_alloc(s->info->heads, sizeof *s->heads_seen);
+	if (s->options.mean) {
+		s->sums = array_alloc(cells, sizeof *s->sums);
+		s->seen = array_alloc(cells, 1);
+	}
+	bool ok = s->entries && s->counts && s->heads_seen && (!s->options.mean || (s->sums && s->seen));
+	return ok ? ATTN_OK : attn_fail_memory(err);
+}
+
+enum attn_status ranking_init(struct ranking *s, const struct rows_info *info,
+			      const struct ranking_options *options, struct attn_error *err)
+{
+	*s = (struct ranking){.sink = {.consume = consume}, .info = info, .options = *options};
+	s->subject_count = options->to ? info->keys : info->queries;
+	s->other_count = options->to ? info->queries : info->keys;
+	s->kept = options->top < s->other_count ? options->top : s->other_count;
+	s->rows = info->heads + options->mean;
+	s->slots = array_alloc(s->subject_count, sizeof *s->slots);
+	if (!s->slots)
+		return attn_fail_memory(err);
+	for (size_t i = 0; i < s->subject_count; i++)
+		s->slots[i] = !options->subjects || options->subjects[i] ? s->slot_count++ : SIZE_MAX;
+	s->options.subjects = NULL; /* the caller's array is no longer needed */
+	enum attn_status status = allocate(s, err);
+	if (status != ATTN_OK)
+		ranking_release(s);
+	return status;
+}
+
+void ranking_release(struct ranking *s)
+{
+	free(s->slots);
+	free(s->entries);
+	free(s->counts);
+	free(s->sums);
+	free(s->seen);
+	free(s->heads_seen);
+	*s = (struct ranking){0};
+}

@@ -1,0 +1,129 @@
+/* What a figure is painted on: pixels, or a vector format.
+ *
+ * Lengths are those of the layout, from the upper left corner.  Painting cannot
+ * fail at once: what went wrong first is kept in `error`, and the rest is left
+ * out.
+ */
+#ifndef ATTN_DRAW_CANVAS_CANVAS_H
+#define ATTN_DRAW_CANVAS_CANVAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "draw/canvas/length.h"
+#include "draw/canvas/png.h"
+#include "draw/heatmap/colormap.h"
+#include "draw/heatmap/layout.h"
+#include "draw/text/text.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+/* Diagonal lines over a ground, which go on over neighbours. */
+struct canvas_hatch {
+	struct rgb ground, lines;
+	int line; /* how thick: they are 6 of it apart */
+};
+
+enum {
+	CANVAS_COLOURS = 255,
+	CANVAS_MASKED = 255 /* the index of a hatched cell */
+};
+
+/* A block of square cells without lines between them. */
+struct canvas_cells {
+	int x, y;                  /* its upper left corner */
+	int cell;                  /* side of a cell */
+	size_t rows, cols;         /* at least 1 */
+	size_t blocks;             /* like it in the figure: vector formats draw many cells as an image */
+	const struct rgb *colours; /* at most CANVAS_COLOURS */
+	struct canvas_hatch hatch;
+	/* Write the colours' indices of one row into indices[cols]. */
+	void (*row)(void *context, size_t row, unsigned char *indices);
+	void *context;
+};
+
+/* Which point of a text stays in place where another font makes it wider. */
+enum canvas_anchor {
+	CANVAS_START,
+	CANVAS_MIDDLE,
+	CANVAS_END
+};
+
+struct canvas_text {
+	const char *text; /* UTF-8, shown as text_visible has it */
+	struct text_style style;
+	int x, y;    /* left end of its first baseline, as it is measured here */
+	bool turned; /* a quarter turn counter-clockwise about (x, y) */
+	enum canvas_anchor anchor;
+	struct rgb colour;
+};
+
+struct canvas;
+struct pango_functions;
+
+struct canvas_class {
+	void (*fill)(struct canvas *canvas, struct rect r, struct rgb colour);
+	void (*hatch)(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch);
+	void (*cells)(struct canvas *canvas, const struct canvas_cells *cells);
+	/* All colours of a scale, the first at the left, or at the bottom of an
+	 * upright one. */
+	void (*ramp)(struct canvas *canvas, struct rect r, bool upright, const struct rgb *colours,
+		     size_t count);
+	void (*text)(struct canvas *canvas, const struct canvas_text *text);
+};
+
+struct canvas {
+	const struct canvas_class *class;
+	struct text_engine *text;
+	struct attn_error error;
+};
+
+/* On pixels; both must outlive it. */
+struct canvas_pixels {
+	struct canvas canvas;
+	struct image *image;
+};
+
+void canvas_pixels_init(struct canvas_pixels *c, struct image *image, struct text_engine *text);
+
+enum {
+	CANVAS_UNITS = 100 /* lengths of the vector canvases, a pixel at 96 dpi */
+};
+
+/* A picture of a vector format. */
+struct canvas_page {
+	int width, height;        /* in CANVAS_UNITS */
+	const char *title;        /* of the document; NULL: none */
+	const struct rgb *ground; /* NULL: transparent */
+	struct length asked;      /* the width that was asked for, and the unit of both; {0}: pixels */
+};
+
+/* SVG 1.1, with texts as texts and nothing from elsewhere.  It is whole in *out,
+ * which must outlive the canvas, after canvas_svg_end. */
+struct canvas_svg {
+	struct canvas canvas;
+	struct buffer *out;
+	size_t clips;
+	const char *family; /* of the text around a span */
+	const struct canvas_text *current;
+};
+
+void canvas_svg_begin(struct canvas_svg *c, struct buffer *out, struct text_engine *text,
+		      const struct canvas_page *page);
+void canvas_svg_end(struct canvas_svg *c);
+
+/* PDF by Cairo, with texts as texts and fonts embedded.  It is whole in *out, which
+ * must outlive the canvas, after canvas_pdf_end. */
+struct canvas_pdf {
+	struct canvas canvas;
+	struct buffer *out;
+	const struct pango_functions *cairo;
+	struct _cairo_surface *surface;
+	struct _cairo *context;
+};
+
+void canvas_pdf_begin(struct canvas_pdf *c, struct buffer *out, struct text_engine *text,
+		      const struct canvas_page *page);
+void canvas_pdf_end(struct canvas_pdf *c);
+
+#endif

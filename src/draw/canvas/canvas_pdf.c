@@ -1,0 +1,215 @@
+/* The canvas of PDF, by Cairo. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "draw/canvas/canvas_vector.h"
+#include "draw/text/pango.h"
+#include "draw/text/text_show.h"
+
+/* Points an inch are 72, pixels 96. */
+static const double points = 72.0 / 96.0 / CANVAS_UNITS;
+
+static struct canvas_pdf *pdf_of(struct canvas *canvas)
+{
+	return (struct canvas_pdf *)canvas;
+}
+
+static void set_colour(struct canvas_pdf *c, struct rgb colour)
+{
+	c->cairo->cairo_set_source_rgb(c->context, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
+}
+
+static void add_rect(struct canvas_pdf *c, struct rect r)
+{
+	c->cairo->cairo_rectangle(c->context, r.x, r.y, r.width, r.height);
+}
+
+static void fill(struct canvas *canvas, struct rect r, struct rgb colour)
+{
+	struct canvas_pdf *c = pdf_of(canvas);
+	set_colour(c, colour);
+	add_rect(c, r);
+	c->cairo->cairo_fill(c->context);
+}
+
+/* Draw the diagonals over `r`, within the path at hand. */
+static void diagonals(struct canvas_pdf *c, struct rect r, const struct canvas_hatch *hatch)
+{
+	const struct pango_functions *p = c->cairo;
+	struct vector_diagonals lines = vector_diagonals(r, hatch);
+	p->cairo_save(c->context);
+	p->cairo_clip(c->context);
+	set_colour(c, hatch->lines);
+	p->cairo_set_line_width(c->context, lines.width);
+	for (int sum = lines.first; sum < lines.last; sum += lines.step) {
+		p->cairo_move_to(c->context, sum - r.y - r.height, r.y + r.height);
+		p->cairo_line_to(c->context, sum - r.y, r.y);
+	}
+	p->cairo_stroke(c->context);
+	p->cairo_restore(c->context);
+}
+
+static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
+{
+	fill(canvas, r, h->ground);
+	add_rect(pdf_of(canvas), r);
+	diagonals(pdf_of(canvas), r, h);
+}
+
+struct cells_job {
+	struct canvas *canvas;
+	const struct canvas_cells *cells;
+};
+
+static void add_run(void *context, struct rect r, int index)
+{
+	const struct cells_job *job = context;
+	fill(job->canvas, vector_overlap(job->cells, r),
+	     index == CANVAS_MASKED ? job->cells->hatch.ground : job->cells->colours[index]);
+}
+
+static void add_masked(void *context, struct rect r, int index)
+{
+	const struct cells_job *job = context;
+	if (index == CANVAS_MASKED)
+		add_rect(pdf_of(job->canvas), r);
+}
+
+/* Copy the picture's pixels to a Cairo surface. */
+static void copy_pixels(const struct image *image, unsigned char *data, size_t stride)
+{
+	const unsigned char *pixel = image->pixels;
+	for (size_t y = 0; y < image->height; y++) {
+		uint32_t *row = (uint32_t *)(void *)(data + y * stride);
+		for (size_t x = 0; x < image->width; x++, pixel += 3)
+			row[x] = (uint32_t)pixel[0] << 16 | (uint32_t)pixel[1] << 8 | pixel[2];
+	}
+}
+
+/* All cells as one image of a pixel a cell, which viewers are told not to smooth. */
+static void add_image(struct canvas *canvas, const struct canvas_cells *cells, bool hatched)
+{
+	struct canvas_pdf *c = pdf_of(canvas);
+	const struct pango_functions *p = c->cairo;
+	struct image image;
+	if (vector_image(cells, hatched, &image, &canvas->error) != ATTN_OK)
+		return;
+	cairo_surface_t *surface =
+	    p->cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)image.width, (int)image.height);
+	if (p->cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+		copy_pixels(&image, p->cairo_image_surface_get_data(surface),
+			    (size_t)p->cairo_image_surface_get_stride(surface));
+		p->cairo_surface_mark_dirty(surface);
+		p->cairo_save(c->context);
+		p->cairo_translate(c->context, cells->x, cells->y);
+		p->cairo_scale(c->context, cells->cell, cells->cell);
+		p->cairo_set_source_surface(c->context, surface, 0, 0);
+		p->cairo_pattern_set_filter(p->cairo_get_source(c->context), CAIRO_FILTER_NEAREST);
+		p->cairo_paint(c->context);
+		p->cairo_restore(c->context);
+	} else {
+		attn_fail_memory(&canvas->error);
+	}
+	p->cairo_surface_destroy(surface);
+	image_release(&image);
+}
+
+static void cells(struct canvas *canvas, const struct canvas_cells *c)
+{
+	struct cells_job job = {canvas, c};
+	size_t masked = vector_masked_runs(c);
+	bool good = true;
+	if (vector_cells_many(c))
+		add_image(canvas, c, masked == SIZE_MAX);
+	else
+		good = vector_runs(c, add_run, &job);
+	if (masked > 0 && masked != SIZE_MAX && good) {
+		good = vector_runs(c, add_masked, &job);
+		diagonals(pdf_of(canvas),
+			  (struct rect){c->x, c->y, (int)c->cols * c->cell, (int)c->rows * c->cell},
+			  &c->hatch);
+	}
+	if (!good)
+		attn_fail_memory(&canvas->error);
+}
+
+static void ramp(struct canvas *canvas, struct rect r, bool upright, const struct rgb *colours, size_t count)
+{
+	enum {
+		STOPS = 64
+	};
+	struct canvas_pdf *c = pdf_of(canvas);
+	const struct pango_functions *p = c->cairo;
+	cairo_pattern_t *pattern = upright ? p->cairo_pattern_create_linear(r.x, r.y + r.height, r.x, r.y)
+					   : p->cairo_pattern_create_linear(r.x, r.y, r.x + r.width, r.y);
+	for (size_t i = 0; i <= STOPS; i++) {
+		struct rgb colour = colours[colormap_entry((double)i / STOPS, count)];
+		p->cairo_pattern_add_color_stop_rgb(pattern, (double)i / STOPS, colour.r / 255.0,
+						    colour.g / 255.0, colour.b / 255.0);
+	}
+	p->cairo_set_source(c->context, pattern);
+	add_rect(c, r);
+	p->cairo_fill(c->context);
+	p->cairo_pattern_destroy(pattern);
+}
+
+static void text(struct canvas *canvas, const struct canvas_text *t)
+{
+	struct canvas_pdf *c = pdf_of(canvas);
+	set_colour(c, t->colour);
+	text_show(canvas->text, c->context, t->text, t->style, t->x, t->y, t->turned);
+}
+
+static const struct canvas_class pdf_class = {fill, hatch, cells, ramp, text};
+
+static cairo_status_t keep(void *context, const unsigned char *bytes, unsigned int length)
+{
+	struct buffer *out = context;
+	buffer_add(out, bytes, length);
+	return out->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+}
+
+/* The document's data.  It has no date, so that the same figure is the same file. */
+static void describe(struct canvas_pdf *c, const char *title)
+{
+	struct buffer shown = BUFFER_INIT;
+	text_visible(&shown, title ? title : "attention weights");
+	if (shown.data)
+		c->cairo->cairo_pdf_surface_set_metadata(c->surface, CAIRO_PDF_METADATA_TITLE, shown.data);
+	c->cairo->cairo_pdf_surface_set_metadata(c->surface, CAIRO_PDF_METADATA_CREATOR,
+						 "attn " ATTN_VERSION);
+	c->cairo->cairo_pdf_surface_set_metadata(c->surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
+	buffer_release(&shown);
+}
+
+void canvas_pdf_begin(struct canvas_pdf *c, struct buffer *out, struct text_engine *engine,
+		      const struct canvas_page *page)
+{
+	const struct pango_functions *p = text_pango(engine);
+	*c = (struct canvas_pdf){.canvas = {.class = &pdf_class, .text = engine}, .out = out, .cairo = p};
+	c->surface =
+	    p->cairo_pdf_surface_create_for_stream(keep, out, page->width * points, page->height * points);
+	describe(c, page->title);
+	c->context = p->cairo_create(c->surface);
+	p->cairo_scale(c->context, points, points);
+	if (page->ground)
+		fill(&c->canvas, (struct rect){0, 0, page->width, page->height}, *page->ground);
+}
+
+void canvas_pdf_end(struct canvas_pdf *c)
+{
+	const struct pango_functions *p = c->cairo;
+	cairo_status_t status = p->cairo_status(c->context);
+	p->cairo_destroy(c->context);
+	p->cairo_surface_finish(c->surface);
+	if (status == CAIRO_STATUS_SUCCESS)
+		status = p->cairo_surface_status(c->surface);
+	p->cairo_surface_destroy(c->surface);
+	if (c->canvas.error.status != ATTN_OK)
+		return;
+	if (c->out->failed || status == CAIRO_STATUS_NO_MEMORY || status == CAIRO_STATUS_WRITE_ERROR)
+		attn_fail_memory(&c->canvas.error);
+	else if (status != CAIRO_STATUS_SUCCESS)
+		attn_fail(&c->canvas.error, ATTN_FAILED, "could not write PDF: %s",
+			  p->cairo_status_to_string(status));
+}

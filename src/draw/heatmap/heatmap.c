@@ -1,0 +1,236 @@
+#include "draw/heatmap/heatmap.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "draw/heatmap/heatmap_internal.h"
+#include "draw/text/fonts.h"
+#include "util/minmax.h"
+
+struct heatmap_painter {
+	struct text_engine *text;
+	char *other_font;
+};
+
+enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err)
+{
+	*painter = calloc(1, sizeof **painter);
+	if (!*painter)
+		return attn_fail_memory(err);
+	enum attn_status status = text_engine_new(&(*painter)->text, err);
+	if (status != ATTN_OK) {
+		free(*painter);
+		*painter = NULL;
+	}
+	return status;
+}
+
+void heatmap_painter_free(struct heatmap_painter *painter)
+{
+	if (!painter)
+		return;
+	text_engine_free(painter->text);
+	free(painter->other_font);
+	free(painter);
+}
+
+const char *heatmap_missing_glyphs(const struct heatmap_painter *painter, const char **package)
+{
+	uint32_t code;
+	const char *text = text_missing_glyphs(painter->text, &code);
+	if (package)
+		*package = font_package(code);
+	return text;
+}
+
+const char *heatmap_other_font(const struct heatmap_painter *painter)
+{
+	return painter->other_font;
+}
+
+static bool all_numbers(const struct string_list *list)
+{
+	for (size_t i = 0; list && i < list->count; i++) {
+		size_t length = strlen(list->items[i]);
+		if (length == 0 || length > 9 || strspn(list->items[i], "0123456789") != length)
+			return false;
+	}
+	return true;
+}
+
+static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
+			 const struct heatmap_figure *figure)
+{
+	const struct grid *g = figure->panels[0].grid;
+	bool transpose = figure->options.transpose;
+	*d = (struct drawing){
+	    .figure = figure,
+	    .text = painter->text,
+	    .theme = figure->options.theme ? figure->options.theme : theme_default(),
+	    .units = heatmap_units(&figure->options),
+	    .scale = heatmap_units(&figure->options) * heatmap_font_factor(&figure->options),
+	};
+	drawing_set_cells(d, g->row_factor, g->col_factor);
+	d->row_labels = transpose ? figure->key_labels : figure->query_labels;
+	d->col_labels = transpose ? figure->query_labels : figure->key_labels;
+	d->row_numbers = all_numbers(d->row_labels);
+	d->col_numbers = all_numbers(d->col_labels);
+}
+
+/* Whether what Pango calls its font is one of those asked for, or stands for a name
+ * that any font may. */
+static bool is_asked(const char *asked, const char *used)
+{
+	static const char *const generic[] = {"sans", "sans-serif", "serif",   "monospace",
+					      "mono", "cursive",    "fantasy", "system-ui"};
+	for (const char *at = asked; *at; at += *at == ',') {
+		at += strspn(at, " ");
+		size_t length = strcspn(at, ","), name = length;
+		while (name > 0 && at[name - 1] == ' ')
+			name--;
+		if (strncasecmp(at, used, name) == 0 && used[name] == '\0')
+			return true;
+		for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
+			if (strncasecmp(at, generic[i], name) == 0 && generic[i][name] == '\0')
+				return true;
+		at += length;
+	}
+	return false;
+}
+
+/* Take the figure's font, and note where there is none of that name. */
+static enum attn_status choose_font(struct heatmap_painter *painter, const struct heatmap_options *options,
+				    struct attn_error *err)
+{
+	text_engine_trim(painter->text);
+	enum attn_status status =
+	    text_engine_set(painter->text, options->font, options->format != HEATMAP_PNG, err);
+	if (status != ATTN_OK || !options->font || painter->other_font)
+		return status;
+	const char *used = text_used_family(painter->text);
+	if (!used || is_asked(options->font, used))
+		return ATTN_OK;
+	painter->other_font = strdup(used);
+	return painter->other_font ? ATTN_OK : attn_fail_memory(err);
+}
+
+/* All before the first stroke. */
+static enum attn_status prepare(struct drawing *d, struct heatmap_painter *painter,
+				const struct heatmap_figure *figure, struct attn_error *err)
+{
+	enum attn_status status = heatmap_check(&figure->options, err);
+	if (status == ATTN_OK)
+		status = choose_font(painter, &figure->options, err);
+	if (status != ATTN_OK)
+		return status;
+	drawing_init(d, painter, figure);
+	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
+	double across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
+	double cell = figure->options.cell ? (double)figure->options.cell : 1.0;
+	if (figure->options.format != HEATMAP_PNG)
+		cell *= CANVAS_UNITS;
+	if (figure->options.width.value > 0 || figure->options.size)
+		cell = 1.0;
+	status = drawing_check_extent(d, (double)d->cols * cell * across, (double)d->rows * cell, err);
+	if (status == ATTN_OK)
+		status = find_scale(d, err);
+	if (status == ATTN_OK)
+		status = drawing_place(d, err);
+	if (status == ATTN_OK)
+		status = drawing_check_extent(d, (double)d->layout.width, (double)d->layout.height, err);
+	return status == ATTN_OK ? text_engine_status(painter->text, err) : status;
+}
+
+/* What went wrong while painting. */
+static enum attn_status painted(const struct canvas *canvas, struct attn_error *err)
+{
+	enum attn_status status = text_engine_status(canvas->text, err);
+	if (status == ATTN_OK && canvas->error.status != ATTN_OK)
+		status = attn_fail(err, canvas->error.status, "%s", canvas->error.message);
+	return status;
+}
+
+static enum attn_status draw_pixels(const struct drawing *d, struct image *out, struct attn_error *err)
+{
+	const struct heatmap_options *options = &d->figure->options;
+	enum attn_status status = image_init(out, (size_t)d->layout.width, (size_t)d->layout.height, err);
+	if (status == ATTN_OK && options->transparent)
+		status = image_clear(out, err);
+	struct canvas_pixels c;
+	canvas_pixels_init(&c, out, d->text);
+	if (status == ATTN_OK) {
+		if (!options->transparent && d->theme->dark)
+			c.canvas.class->fill(&c.canvas,
+					     (struct rect){0, 0, d->layout.width, d->layout.height},
+					     d->theme->ground);
+		paint_figure(d, &c.canvas);
+		status = painted(&c.canvas, err);
+	}
+	if (status != ATTN_OK)
+		image_release(out);
+	return status;
+}
+
+enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
+			      struct image *out, struct attn_error *err)
+{
+	struct heatmap_figure pixels = *figure;
+	struct drawing d = {0};
+	pixels.options.format = HEATMAP_PNG;
+	*out = (struct image){0};
+	enum attn_status status = prepare(&d, painter, &pixels, err);
+	if (status == ATTN_OK)
+		status = draw_pixels(&d, out, err);
+	free(d.tops);
+	return status;
+}
+
+static enum attn_status draw_vector(const struct drawing *d, struct buffer *out, struct attn_error *err)
+{
+	const struct heatmap_options *options = &d->figure->options;
+	struct canvas_page page = {
+	    .width = d->layout.width,
+	    .height = d->layout.height,
+	    .title = d->figure->title,
+	    .ground = options->transparent ? NULL : &d->theme->ground,
+	    .asked = options->width,
+	};
+	if (options->format == HEATMAP_SVG) {
+		struct canvas_svg c;
+		canvas_svg_begin(&c, out, d->text, &page);
+		paint_figure(d, &c.canvas);
+		canvas_svg_end(&c);
+		return painted(&c.canvas, err);
+	}
+	struct canvas_pdf c;
+	canvas_pdf_begin(&c, out, d->text, &page);
+	paint_figure(d, &c.canvas);
+	canvas_pdf_end(&c);
+	return painted(&c.canvas, err);
+}
+
+enum attn_status heatmap_write(struct heatmap_painter *painter, const struct heatmap_figure *figure,
+			       FILE *stream, struct attn_error *err)
+{
+	struct drawing d = {0};
+	struct image image = {0};
+	struct buffer out = BUFFER_INIT;
+	enum attn_status status = prepare(&d, painter, figure, err);
+	if (status == ATTN_OK && figure->options.format == HEATMAP_PNG) {
+		status = draw_pixels(&d, &image, err);
+		if (status == ATTN_OK)
+			status = image_write_png(stream, &image, 96.0 * d.units, err);
+	} else if (status == ATTN_OK) {
+		status = draw_vector(&d, &out, err);
+		if (status == ATTN_OK)
+			fwrite(out.data, 1, out.length, stream);
+	}
+	free(d.tops);
+	image_release(&image);
+	buffer_release(&out);
+	return status;
+}

@@ -1,0 +1,33 @@
+/* From a command's INPUT operands to a bundle. */
+#ifndef ATTN_FILES_INPUT_H
+#define ATTN_FILES_INPUT_H
+
+#include "files/formats.h"
+#include "input/bundle.h"
+#include "util/error.h"
+
+/* The whole of a file or of standard input ("-"). */
+struct file_bytes {
+	unsigned char *data;
+	size_t length;
+	bool mapped; /* else read into heap memory */
+};
+
+/* Map a regular file (read-only), or read a pipe or device to its end.  A
+ * directory, a missing or unreadable file is ATTN_FAILED; the message names it. */
+enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, struct attn_error *err);
+void file_bytes_release(struct file_bytes *bytes);
+
+/* Read a whole file into an empty bundle, whatever its format, and say which
+ * format it was (format may be NULL). */
+enum attn_status input_read_file(struct bundle *out, const char *path, enum format *format,
+				 struct attn_error *err);
+
+/* Add one operand to the bundle: FILE, whose tensors, texts and settings are all
+ * added, or ROLE=FILE[:TENSOR], which binds one tensor or text (ROLE is a known
+ * tensor, result or text role; TENSOR may be left out where the file holds just
+ * one, or one named ROLE).  A path that exists as written wins over the split
+ * at ':'.  "-" is standard input, read once. */
+enum attn_status input_add(struct bundle *b, const char *operand, struct attn_error *err);
+
+#endif

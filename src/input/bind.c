@@ -1,0 +1,202 @@
+#include "input/bind.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/roles.h"
+#include "input/settings.h"
+#include "util/checked.h"
+
+enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err, const char *expected, ...)
+{
+	char found[200], wanted[400];
+	va_list args;
+	va_start(args, expected);
+	vsnprintf(wanted, sizeof wanted, expected, args);
+	va_end(args);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected %s", origin_name(t->origin),
+			 t->name, tensor_shape_text(t->rank, t->shape, found, sizeof found), wanted);
+}
+
+enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, const char *setting,
+				   size_t heads, size_t columns, struct attn_error *err)
+{
+	bool given = bundle_setting(b, setting) != NULL;
+	bool last = t->shape[t->rank - 1] == columns;
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': %s is %zu, expected a divisor of the %zu %s of '%s'",
+			 origin_name(t->origin), given ? setting : "num_heads", heads, columns,
+			 last ? "columns" : "rows", t->name);
+}
+
+enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, const char *name,
+				   const char *why, ...)
+{
+	enum {
+		LISTED = 5
+	};
+	char wanted[200], list[600] = "";
+	size_t ignored = 0, used = 0;
+	va_list args;
+	va_start(args, why);
+	vsnprintf(wanted, sizeof wanted, why, args);
+	va_end(args);
+	for (size_t i = 0; i < b->tensor_count; i++) {
+		if (role_find(b->tensors[i].name))
+			continue;
+		if (ignored++ < LISTED)
+			used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.80s'",
+						 ignored > 1 ? ", " : "; ignored: ", b->tensors[i].name);
+	}
+	if (ignored > LISTED)
+		snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", name, wanted, list);
+}
+
+float *bind_floats(struct problem *p, size_t count)
+{
+	float **owned = reallocarray(p->owned, p->owned_count + 1, sizeof *owned);
+	if (!owned)
+		return NULL;
+	p->owned = owned;
+	float *floats = array_alloc(count, sizeof *floats);
+	if (floats)
+		p->owned[p->owned_count++] = floats;
+	return floats;
+}
+
+static bool all_finite(const float *data, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(data[i]))
+			return false;
+	return true;
+}
+
+enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out, struct attn_error *err)
+{
+	enum attn_status status = tensor_load(t, err);
+	if (status != ATTN_OK)
+		return status;
+	if (t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0) {
+		*out = t->data;
+		if (all_finite(*out, t->count))
+			return ATTN_OK;
+	}
+	float *floats = bind_floats(p, t->count);
+	if (!floats)
+		return attn_fail_memory(err);
+	*out = floats;
+	return tensor_to_f32(t, floats, err);
+}
+
+enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err)
+{
+	if (batch == 0)
+		return bind_fail_shape(t, err, "at least one batch item");
+	if (p->has_batch && p->batch != batch)
+		return bind_fail_shape(t, err, "%zu batch items, as the tensors before it", p->batch);
+	p->has_batch = true;
+	p->batch = batch;
+	return ATTN_OK;
+}
+
+enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const char *name,
+			       struct sequence *out, struct attn_error *err)
+{
+	struct tensor *t = bundle_tensor(b, name);
+	if (!t)
+		return ATTN_OK;
+	if (t->rank != 2 && t->rank != 3)
+		return bind_fail_shape(t, err, "tokens x width, or batch x tokens x width");
+	if (t->count == 0)
+		return bind_fail_shape(t, err, "at least one token and one number each");
+	out->rows = t->shape[t->rank - 2];
+	out->cols = t->shape[t->rank - 1];
+	out->batch_stride = t->rank == 3 ? out->rows * out->cols : 0;
+	if (t->rank == 3) {
+		enum attn_status status = bind_batch(p, t, t->shape[0], err);
+		if (status != ATTN_OK)
+			return status;
+	}
+	return bind_f32(p, t, &out->data, err);
+}
+
+enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct attn_error *err)
+{
+	const struct setting *s = bundle_setting(b, "layout");
+	*transposed = false;
+	if (!s || strcmp(s->value, "in,out") == 0)
+		return ATTN_OK;
+	if (strcmp(s->value, "out,in") != 0)
+		return setting_fail(s, "'in,out' or 'out,in'", err);
+	if (b->has_head_list)
+		return setting_fail(s, "'in,out': the matrices of a 'heads' list are always (in, out)", err);
+	*transposed = true;
+	return ATTN_OK;
+}
+
+/* The shape check of bind_weight, whose message says what to try. */
+static enum attn_status check_weight(const struct tensor *t, size_t rows, size_t cols, bool transposed,
+				     struct attn_error *err)
+{
+	if (t->rank == 2 && t->count > 0) {
+		size_t in = t->shape[transposed], out = t->shape[!transposed];
+		if (in == rows && (cols == 0 || out == cols))
+			return ATTN_OK;
+		if (out == rows && (cols == 0 || in == cols))
+			return bind_fail_shape(t, err, "%s: give --layout %s",
+					       transposed ? "its rows to be outputs"
+							  : "its rows to be inputs",
+					       transposed ? "in,out" : "out,in");
+	}
+	char wide[32] = "H*d";
+	if (cols > 0)
+		snprintf(wide, sizeof wide, "%zu", cols);
+	return transposed ? bind_fail_shape(t, err, "%s x %zu (layout out,in)", wide, rows)
+			  : bind_fail_shape(t, err, "%zu x %s", rows, wide);
+}
+
+enum attn_status bind_weight(struct problem *p, const struct bundle *b, const char *name, size_t rows,
+			     size_t cols, struct matrix *out, struct attn_error *err)
+{
+	struct tensor *t = bundle_tensor(b, name);
+	bool transposed;
+	const float *data;
+	if (!t)
+		return ATTN_OK;
+	enum attn_status status = bind_layout(b, &transposed, err);
+	if (status == ATTN_OK)
+		status = check_weight(t, rows, cols, transposed, err);
+	if (status == ATTN_OK)
+		status = bind_f32(p, t, &data, err);
+	if (status != ATTN_OK)
+		return status;
+	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};
+	if (!transposed)
+		return ATTN_OK;
+	float *turned = bind_floats(p, t->count);
+	if (!turned)
+		return attn_fail_memory(err);
+	for (size_t r = 0; r < out->rows; r++)
+		for (size_t c = 0; c < out->cols; c++)
+			turned[r * out->cols + c] = data[c * out->rows + r];
+	out->data = turned;
+	return ATTN_OK;
+}
+
+enum attn_status bind_vector(struct problem *p, const struct bundle *b, const char *name, size_t count,
+			     const float **out, struct attn_error *err)
+{
+	struct tensor *t = bundle_tensor(b, name);
+	*out = NULL;
+	if (!t)
+		return ATTN_OK;
+	/* PyTorch keeps bias_k as 1 x 1 x E, so only the last dimension may count. */
+	if (t->rank < 1 || t->count != count || t->shape[t->rank - 1] != count)
+		return bind_fail_shape(t, err, "%zu", count);
+	return bind_f32(p, t, out, err);
+}

@@ -1,0 +1,267 @@
+/* Multi-head latent attention: its matrices, separate or fused as published checkpoints
+ * have them, and their shapes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "attention/latent.h"
+#include "input/bind.h"
+#include "input/settings.h"
+
+const char *latent_role(const struct bundle *b)
+{
+	static const char *const names[] = {"wdkv", "wdq",  "wuq", "wqr",           "wuk",
+					    "wuv",  "wukv", "wkr", "q_latent_norm", "kv_latent_norm"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (bundle_tensor(b, names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* --- which of them there are ------------------------------------------------------ */
+
+/* What belongs to other attention. */
+static enum attn_status refuse_others(const struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	static const char *const names[] = {"wq", "wk", "wv", "wqkv", "bq", "bk", "bv", "bqkv"};
+	const struct setting *lambda = bundle_setting(b, "lambda");
+	const struct setting *kv_heads = bundle_setting(b, "num_kv_heads");
+	char expected[200];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (bundle_tensor(b, names[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%s' and 'wdkv' are both given, expected ordinary projections or "
+					 "those of latent attention (choose with ROLE=FILE:TENSOR)",
+					 names[i]);
+	if (bundle_tensor(b, "source_values"))
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'source_values' and 'wdkv' are both given, expected one of them: latent "
+				 "attention makes values of the latents that keys are made of");
+	if (lambda)
+		return setting_fail(
+		    lambda, "none beside 'wdkv': differential and latent attention do not go together", err);
+	if (p->maps > 1)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'lambda' and 'wdkv' are both given, expected one of them: differential and "
+				 "latent attention do not go together");
+	if (p->kv_heads == p->heads)
+		return ATTN_OK;
+	snprintf(expected, sizeof expected, "%zu, as num_heads: in latent attention each head has its keys",
+		 p->heads);
+	return setting_fail(kv_heads, expected, err);
+}
+
+static enum attn_status check_present(const struct bundle *b, struct attn_error *err)
+{
+	static const char *const separate[] = {"wuk", "wuv"};
+	bool wqr = bundle_tensor(b, "wqr"), wkr = bundle_tensor(b, "wkr");
+	if (!bundle_tensor(b, "wuq"))
+		return bind_fail_missing(b, err, "wuq", "beside 'wdkv'");
+	for (size_t i = 0; i < 2 && bundle_tensor(b, "wukv"); i++)
+		if (bundle_tensor(b, separate[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'wukv' and '%s' are both given, expected one of them: 'wukv' is "
+					 "'wuk' and 'wuv' in one",
+					 separate[i]);
+	if (!bundle_tensor(b, "wukv") && !bundle_tensor(b, "wuk"))
+		return bind_fail_missing(b, err, "wuk", "beside 'wdkv' (or 'wukv')");
+	if (bundle_tensor(b, "q_latent_norm") && !bundle_tensor(b, "wdq"))
+		return bind_fail_missing(b, err, "wdq", "beside 'q_latent_norm'");
+	if (wqr == wkr || bundle_setting(b, "rope_dim"))
+		return ATTN_OK;
+	return bind_fail_missing(b, err, wqr ? "wkr" : "wqr",
+				 "beside '%s' (or rope_dim, if '%s' holds a rotary part too)",
+				 wqr ? "wqr" : "wkr", wqr ? "wdkv" : "wuq");
+}
+
+/* --- their shapes ------------------------------------------------------------------ */
+
+/* Inputs and outputs of a matrix as it is stored; false: it is none. */
+static bool stored_sizes(const struct bundle *b, const struct tensor *t, size_t *in, size_t *out)
+{
+	bool transposed;
+	bind_layout(b, &transposed, NULL); /* what is wrong with it bind_weight will say */
+	if (t->rank != 2 || t->count == 0)
+		return false;
+	*in = t->shape[transposed];
+	*out = t->shape[!transposed];
+	return true;
+}
+
+/* What a matrix is multiplied with. */
+struct inputs {
+	size_t count;
+	const char *whose;
+	bool latents;
+};
+
+static struct inputs source_inputs(const struct problem *p)
+{
+	return (struct inputs){p->source.cols, "the width of the embeddings that keys are made of", false};
+}
+
+/* A matrix of any number of outputs. */
+static enum attn_status bind_matrix(struct problem *p, const struct bundle *b, const char *name,
+				    const struct inputs *from, struct matrix *out, struct attn_error *err)
+{
+	const struct tensor *t = bundle_tensor(b, name);
+	size_t inputs, outputs;
+	if (!t)
+		return ATTN_OK;
+	/* Where the other layout would fit, bind_weight says so: but it is known once there
+	 * are latents. */
+	if (!stored_sizes(b, t, &inputs, &outputs) ||
+	    (inputs != from->count && (from->latents || outputs != from->count)))
+		return bind_fail_shape(t, err, "a matrix of %zu inputs, %s", from->count, from->whose);
+	return bind_weight(p, b, name, from->count, 0, out, err);
+}
+
+/* The same where each head has as many outputs, *size. */
+static enum attn_status bind_up(struct problem *p, const struct bundle *b, const char *name,
+				const struct inputs *from, struct head_columns *out, size_t *size,
+				struct attn_error *err)
+{
+	enum attn_status status = bind_matrix(p, b, name, from, &out->w, err);
+	if (status != ATTN_OK || !out->w.data)
+		return status;
+	if (out->w.cols % p->heads != 0)
+		return bind_fail_divisor(b, bundle_tensor(b, name), "num_heads", p->heads, out->w.cols, err);
+	*size = out->step = out->w.cols = out->w.cols / p->heads;
+	return ATTN_OK;
+}
+
+/* How many dimensions of a head are rotary: as wkr or rope_dim says. */
+static enum attn_status bind_rotary_size(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct latent *l = &p->latent;
+	struct inputs from = source_inputs(p);
+	char expected[200];
+	enum attn_status status = bind_matrix(p, b, "wkr", &from, &l->rotary_k, err);
+	l->rotary_size = l->rotary_k.cols;
+	if (status == ATTN_OK)
+		status = setting_count(b, "rope_dim", 1, &l->rotary_size, err);
+	if (status != ATTN_OK || !l->rotary_k.data || l->rotary_k.cols == l->rotary_size)
+		return status;
+	snprintf(expected, sizeof expected, "%zu, the outputs of 'wkr'", l->rotary_k.cols);
+	return setting_fail(bundle_setting(b, "rope_dim"), expected, err);
+}
+
+/* wdq, wuq and wqr.  *plain: the dimensions of a head that are not rotary. */
+static enum attn_status bind_queries(struct problem *p, const struct bundle *b, size_t *plain,
+				     struct attn_error *err)
+{
+	struct latent *l = &p->latent;
+	struct inputs from = {p->embeddings.cols, "the width of 'embeddings'", false};
+	size_t size = 0, rotary = l->rotary_size;
+	enum attn_status status = bind_matrix(p, b, "wdq", &from, &l->down_q, err);
+	if (l->down_q.data)
+		from = (struct inputs){l->down_q.cols, "the outputs of 'wdq'", true};
+	if (status == ATTN_OK)
+		status = bind_up(p, b, "wuq", &from, &l->up_q, &size, err);
+	if (status == ATTN_OK)
+		status = bind_up(p, b, "wqr", &from, &l->rotary_q, &rotary, err);
+	if (status != ATTN_OK)
+		return status;
+	if (rotary != l->rotary_size)
+		return bind_fail_shape(bundle_tensor(b, "wqr"), err,
+				       "%zu outputs for each of %zu heads, as %s", l->rotary_size, p->heads,
+				       l->rotary_k.data ? "'wkr' has" : "rope_dim says");
+	if (l->rotary_q.w.data)
+		rotary = 0; /* in wuq */
+	if (size <= rotary)
+		return bind_fail_shape(
+		    bundle_tensor(b, "wuq"), err,
+		    "more than %zu outputs for each of %zu heads, of which the last %zu are "
+		    "rotary, as rope_dim says",
+		    rotary, p->heads, rotary);
+	*plain = size - rotary;
+	return ATTN_OK;
+}
+
+/* wdkv: latents, and the rotary part of keys where that has no matrix of its own. */
+static enum attn_status bind_down(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct latent *l = &p->latent;
+	const struct tensor *t = bundle_tensor(b, "wdkv");
+	const struct tensor *up = bundle_tensor(b, bundle_tensor(b, "wukv") ? "wukv" : "wuk");
+	struct inputs from = source_inputs(p);
+	size_t inputs, outputs;
+	enum attn_status status = bind_matrix(p, b, "wdkv", &from, &l->down_kv, err);
+	if (status != ATTN_OK || l->rotary_k.data)
+		return status;
+	if (l->rotary_size == 0) {
+		if (stored_sizes(b, up, &inputs, &outputs) && inputs < l->down_kv.cols &&
+		    outputs != l->down_kv.cols)
+			return bind_fail_shape(
+			    t, err,
+			    "%zu outputs, the inputs of '%s' (or rope_dim %zu, if the last %zu outputs are "
+			    "the rotary part of keys)",
+			    inputs, up->name, l->down_kv.cols - inputs, l->down_kv.cols - inputs);
+		return ATTN_OK;
+	}
+	if (l->down_kv.cols <= l->rotary_size)
+		return bind_fail_shape(t, err,
+				       "more than %zu outputs, of which the last %zu are rotary, as rope_dim "
+				       "says",
+				       l->rotary_size, l->rotary_size);
+	l->rotary_k = l->down_kv;
+	l->down_kv.cols -= l->rotary_size;
+	l->rotary_k.data += l->down_kv.cols;
+	l->rotary_k.cols = l->rotary_size;
+	return ATTN_OK;
+}
+
+/* wuk and wuv, or wukv, which has each head's keys and then its values. */
+static enum attn_status bind_keys(struct problem *p, const struct bundle *b, size_t plain,
+				  struct attn_error *err)
+{
+	struct latent *l = &p->latent;
+	bool all = bundle_tensor(b, "wkr") || !l->rotary_k.data;
+	struct inputs from = {l->down_kv.cols,
+			      all ? "the outputs of 'wdkv'" : "the outputs of 'wdkv' that are not rotary",
+			      true};
+	bool fused = bundle_tensor(b, "wukv");
+	size_t size = 0;
+	enum attn_status status = bind_up(p, b, fused ? "wukv" : "wuk", &from, &l->up_k, &size, err);
+	if (status != ATTN_OK)
+		return status;
+	if (!fused && size != plain)
+		return bind_fail_shape(bundle_tensor(b, "wuk"), err,
+				       "%zu outputs for each of %zu heads, as 'wuq' has that are not rotary",
+				       plain, p->heads);
+	if (!fused)
+		return bind_up(p, b, "wuv", &from, &l->up_v, &p->value_size, err);
+	if (size <= plain)
+		return bind_fail_shape(bundle_tensor(b, "wukv"), err,
+				       "more than %zu outputs for each of %zu heads: those of keys, as 'wuq' "
+				       "has that are not rotary, and then of values",
+				       plain, p->heads);
+	l->up_v = l->up_k;
+	l->up_v.w.data += plain;
+	l->up_v.w.cols = p->value_size = size - plain;
+	l->up_k.w.cols = plain;
+	return ATTN_OK;
+}
+
+enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct latent *l = &p->latent;
+	size_t plain = 0;
+	enum attn_status status = refuse_others(p, b, err);
+	if (status == ATTN_OK)
+		status = check_present(b, err);
+	if (status == ATTN_OK)
+		status = bind_rotary_size(p, b, err);
+	if (status == ATTN_OK)
+		status = bind_queries(p, b, &plain, err);
+	if (status == ATTN_OK)
+		status = bind_down(p, b, err);
+	if (status == ATTN_OK)
+		status = bind_keys(p, b, plain, err);
+	if (status != ATTN_OK)
+		return status;
+	p->head_size = p->key_size = plain + l->rotary_size;
+	status = bind_vector(p, b, "q_latent_norm", l->down_q.cols, &l->q_gain, err);
+	if (status == ATTN_OK)
+		status = bind_vector(p, b, "kv_latent_norm", l->down_kv.cols, &l->kv_gain, err);
+	return status;
+}

@@ -1,0 +1,164 @@
+/* Attention from ready-made q, k, v, and the keys and values that come before. */
+#include "input/bind.h"
+#include "input/settings.h"
+
+/* One of q, k, v as found: (B, heads, tokens, size). */
+struct ready {
+	size_t heads, tokens, size;
+	struct heads_view view;
+};
+
+static enum attn_status bind_packed(struct problem *p, const struct bundle *b, const struct tensor *t,
+				    size_t heads, struct ready *out, struct attn_error *err)
+{
+	if (t->rank != 2 && t->rank != 3)
+		return bind_fail_shape(
+		    t, err, "tokens x (heads x head size), or with a batch in front, as 'packed' says");
+	size_t width = t->shape[t->rank - 1];
+	if (width % heads != 0)
+		return bind_fail_divisor(b, t, t->name[0] == 'q' ? "num_heads" : "num_kv_heads", heads, width,
+					 err);
+	out->heads = heads;
+	out->tokens = t->shape[t->rank - 2];
+	out->size = width / heads;
+	out->view = (struct heads_view){NULL, t->rank == 3 ? out->tokens * width : 0, out->size, width};
+	return t->rank == 3 ? bind_batch(p, t, t->shape[0], err) : ATTN_OK;
+}
+
+static enum attn_status bind_unpacked(struct problem *p, const struct tensor *t, struct ready *out,
+				      struct attn_error *err)
+{
+	if (t->rank != 3 && t->rank != 4)
+		return bind_fail_shape(
+		    t, err,
+		    "heads x tokens x head size, or with a batch in front (give --packed where heads "
+		    "lie side by side: tokens x (heads x head size))");
+	out->heads = t->shape[t->rank - 3];
+	out->tokens = t->shape[t->rank - 2];
+	out->size = t->shape[t->rank - 1];
+	out->view = (struct heads_view){NULL, 0, out->tokens * out->size, out->size};
+	if (t->rank == 3)
+		return ATTN_OK;
+	out->view.batch_stride = out->heads * out->view.head_stride;
+	return bind_batch(p, t, t->shape[0], err);
+}
+
+/* `heads` is used where the tensor is packed. */
+static enum attn_status bind_one(struct problem *p, const struct bundle *b, struct tensor *t, bool packed,
+				 size_t heads, struct ready *out, struct attn_error *err)
+{
+	if (t->count == 0)
+		return bind_fail_shape(t, err, "no dimension of 0");
+	enum attn_status status =
+	    packed ? bind_packed(p, b, t, heads, out, err) : bind_unpacked(p, t, out, err);
+	if (status != ATTN_OK)
+		return status;
+	return bind_f32(p, t, &out->view.data, err);
+}
+
+/* A setting, if given, must say what the tensors say: so many heads of `maps` maps. */
+static enum attn_status check_heads(const struct bundle *b, const char *name, const struct tensor *t,
+				    size_t found, size_t maps, struct attn_error *err)
+{
+	size_t wanted = found / maps;
+	enum attn_status status = setting_count(b, name, 1, &wanted, err);
+	if (status == ATTN_OK && maps > 1 && wanted * maps != found)
+		return bind_fail_shape(t, err, "%zu heads: two maps for each of %zu, as 'lambda' says",
+				       maps * (bundle_setting(b, name) ? wanted : (found + 1) / 2),
+				       bundle_setting(b, name) ? wanted : (found + 1) / 2);
+	if (status == ATTN_OK && wanted * maps != found)
+		status = bind_fail_shape(t, err, "%zu heads, as '%s' says", wanted, name);
+	return status;
+}
+
+static enum attn_status bind_values(struct problem *p, const struct bundle *b, bool packed,
+				    struct attn_error *err)
+{
+	struct tensor *t = bundle_tensor(b, "v");
+	struct ready v;
+	if (!t)
+		return ATTN_OK;
+	enum attn_status status = bind_one(p, b, t, packed, p->kv_heads, &v, err);
+	if (status != ATTN_OK)
+		return status;
+	if (v.heads != p->kv_heads || v.tokens != p->keys.own)
+		return bind_fail_shape(t, err, "%zu heads and %zu tokens, as 'k'", p->kv_heads, p->keys.own);
+	p->value_size = v.size;
+	p->v = v.view;
+	p->has_values = true;
+	return ATTN_OK;
+}
+
+enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	static const char *const needed[] = {"q", "k"};
+	bool packed = false;
+	size_t heads, kv_heads;
+	struct ready q, k;
+	for (size_t i = 0; i < 2; i++)
+		if (!bundle_tensor(b, needed[i]))
+			return bind_fail_missing(b, err, needed[i], "beside '%s'",
+						 bundle_tensor(b, needed[!i]) ? needed[!i] : "v");
+	struct tensor *tq = bundle_tensor(b, "q"), *tk = bundle_tensor(b, "k");
+	enum attn_status status = setting_bool(b, "packed", &packed, err);
+	if (status == ATTN_OK)
+		status = bind_head_counts(b, &heads, &kv_heads, err);
+	if (status == ATTN_OK)
+		status = bind_one(p, b, tq, packed, heads * p->maps, &q, err);
+	if (status == ATTN_OK)
+		status = bind_one(p, b, tk, packed, kv_heads * p->maps, &k, err);
+	if (status == ATTN_OK)
+		status = check_heads(b, "num_heads", tq, q.heads, p->maps, err);
+	if (status == ATTN_OK)
+		status = check_heads(b, "num_kv_heads", tk, k.heads, p->maps, err);
+	if (status != ATTN_OK)
+		return status;
+	if (q.heads % k.heads != 0)
+		return bind_fail_shape(tk, err, "a number of heads that divides the %zu of 'q'", q.heads);
+	if (k.size != q.size && score_needs_one_size(b))
+		return bind_fail_shape(tk, err, "head size %zu, as 'q'%s", q.size,
+				       packed && !bundle_setting(b, "num_kv_heads")
+					   ? " (give --num-kv-heads if query heads share kv heads)"
+					   : "");
+	p->heads = q.heads / p->maps;
+	p->kv_heads = k.heads / p->maps;
+	p->queries = q.tokens;
+	p->keys.own = k.tokens;
+	p->head_size = q.size;
+	p->key_size = k.size;
+	p->q = q.view;
+	p->k = k.view;
+	return bind_values(p, b, packed, err);
+}
+
+/* past_k or past_v: (heads, P, size) or with a batch in front. */
+static enum attn_status bind_past_one(struct problem *p, const struct bundle *b, struct tensor *t,
+				      size_t heads, size_t size, size_t *tokens, struct heads_view *view,
+				      struct attn_error *err)
+{
+	struct ready past;
+	enum attn_status status = bind_one(p, b, t, false, 0, &past, err);
+	if (status != ATTN_OK)
+		return status;
+	if (past.heads != heads || past.size != size || (*tokens && past.tokens != *tokens))
+		return bind_fail_shape(t, err, "%zu kv heads and head size %zu%s", heads, size,
+				       *tokens ? ", and as many tokens as 'past_k'" : "");
+	*tokens = past.tokens;
+	*view = past.view;
+	return ATTN_OK;
+}
+
+enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct tensor *k = bundle_tensor(b, "past_k"), *v = bundle_tensor(b, "past_v");
+	if (!k && !v)
+		return ATTN_OK;
+	if (!k || (!v && p->has_values))
+		return bind_fail_missing(b, err, k ? "past_v" : "past_k", "beside '%s'",
+					 k ? "past_k" : "past_v");
+	enum attn_status status =
+	    bind_past_one(p, b, k, p->kv_heads * p->maps, p->key_size, &p->keys.past, &p->past_k, err);
+	if (status == ATTN_OK && p->has_values)
+		status = bind_past_one(p, b, v, p->kv_heads, p->value_size, &p->keys.past, &p->past_v, err);
+	return status;
+}

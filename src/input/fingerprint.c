@@ -1,0 +1,59 @@
+#include "input/fingerprint.h"
+
+#include <string.h>
+
+#include "input/roles.h"
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 29;
+}
+
+/* With the length, so that what follows cannot be taken for a part of it. */
+static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+	const unsigned char *from = bytes;
+	uint64_t word;
+	size_t i = 0;
+	hash = mix(hash, length);
+	for (; i + sizeof word <= length; i += sizeof word) {
+		memcpy(&word, from + i, sizeof word);
+		hash = mix(hash, word);
+	}
+	word = 0;
+	if (i < length)
+		memcpy(&word, from + i, length - i);
+	return mix(hash, word);
+}
+
+static uint64_t mix_string(uint64_t hash, const char *text)
+{
+	return mix_bytes(hash, text, strlen(text));
+}
+
+enum attn_status bundle_fingerprint(const struct bundle *b, uint64_t *fingerprint, struct attn_error *err)
+{
+	uint64_t hash = 0;
+	for (const struct role *role = roles; role->name; role++) {
+		struct tensor *t = bundle_tensor(b, role->name);
+		const struct text *text = bundle_text(b, role->name);
+		const struct setting *setting = bundle_setting(b, role->name);
+		if (t || text || setting)
+			hash = mix_string(hash, role->name);
+		enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
+		if (status != ATTN_OK)
+			return status;
+		if (t) {
+			hash = mix(hash, (uint64_t)t->dtype);
+			hash = mix_bytes(hash, t->shape, (size_t)t->rank * sizeof *t->shape);
+			hash = mix_bytes(hash, t->data, t->count * dtype_size(t->dtype));
+		}
+		for (size_t i = 0; text && i < text->list.count; i++)
+			hash = mix_string(hash, text->list.items[i]);
+		if (setting)
+			hash = mix_string(hash, setting->value);
+	}
+	*fingerprint = hash;
+	return ATTN_OK;
+}

@@ -1,0 +1,68 @@
+#include "input/labels.h"
+
+#include <stdio.h>
+
+#include "input/settings.h"
+
+static bool add_number(struct string_list *list, size_t number)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%zu", number);
+	return string_list_add(list, text);
+}
+
+/* Append all of `from`, or `count` numbers from `first` on when it is NULL. */
+static bool add_labels(struct string_list *list, const struct text *from, size_t first, size_t count)
+{
+	bool ok = true;
+	for (size_t i = 0; i < count && ok; i++)
+		ok = from ? string_list_add(list, from->list.items[i]) : add_number(list, first + i);
+	return ok;
+}
+
+static enum attn_status check_count(const struct text *text, size_t expected, const char *of,
+				    struct attn_error *err)
+{
+	if (!text || text->list.count == expected)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' has %zu strings, expected %zu (one for each %s)",
+			 origin_name(text->origin), text->name, text->list.count, expected, of);
+}
+
+static bool add_keys(struct rows_info *info, const struct text *tokens, const struct key_counts *keys)
+{
+	struct string_list *list = &info->key_labels;
+	bool with_past = tokens && tokens->list.count == keys->past + keys->own;
+	bool ok = with_past ? add_labels(list, tokens, 0, keys->past + keys->own)
+			    : add_labels(list, NULL, 0, keys->past) &&
+				  add_labels(list, tokens, keys->past, keys->own);
+	if (ok && keys->bias)
+		ok = string_list_add(list, "<bias>");
+	if (ok && keys->zero)
+		ok = string_list_add(list, "<zero>");
+	return ok;
+}
+
+enum attn_status labels_bind(struct rows_info *info, const struct bundle *b, const struct key_counts *keys,
+			     struct attn_error *err)
+{
+	const struct text *tokens = bundle_text(b, "tokens"), *source = bundle_text(b, "source_tokens");
+	const struct text *names = bundle_text(b, "head_names");
+	enum attn_status status = check_count(tokens, info->queries, "query", err);
+	if (status == ATTN_OK && source && source->list.count != keys->past + keys->own)
+		status = check_count(source, keys->own, "key", err);
+	if (status == ATTN_OK)
+		status = check_count(names, info->heads, "head", err);
+	if (status != ATTN_OK)
+		return status;
+
+	info->cross |= source != NULL || keys->own != info->queries;
+	const struct text *key_tokens = source ? source : info->cross ? NULL : tokens;
+	info->has_tokens = tokens || source;
+	if (!add_labels(&info->query_labels, tokens, 0, info->queries) || !add_keys(info, key_tokens, keys) ||
+	    (names && !add_labels(&info->head_names, names, 0, info->heads)))
+		return attn_fail_memory(err);
+
+	info->layer_known = info->has_layers || bundle_setting(b, "layer") != NULL;
+	return setting_count(b, "layer", 0, &info->first_layer, err);
+}

@@ -1,0 +1,213 @@
+#include "result/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/view_internal.h"
+#include "util/checked.h"
+#include "util/memory.h"
+#include "util/threads.h"
+
+bool view_workers_init(struct view_workers *workers, size_t keys)
+{
+	workers->items = array_alloc(threads_count(), sizeof *workers->items);
+	if (!workers->items)
+		return false;
+	workers->count = threads_count();
+	for (size_t i = 0; i < workers->count; i++) {
+		struct view_worker *w = &workers->items[i];
+		w->weights = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
+		w->visible = array_alloc(ROWS_BLOCK, keys);
+		w->sums = array_alloc(keys, sizeof *w->sums);
+		if (!w->weights || !w->visible || !w->sums)
+			return false;
+	}
+	return true;
+}
+
+void view_workers_release(struct view_workers *workers)
+{
+	for (size_t i = 0; i < workers->count; i++) {
+		free(workers->items[i].weights);
+		free(workers->items[i].visible);
+		free(workers->items[i].sums);
+	}
+	free(workers->items);
+	*workers = (struct view_workers){0};
+}
+
+bool view_info_init(struct rows_info *info, const struct rows_info *from)
+{
+	*info = *from;
+	info->query_labels = info->key_labels = info->head_names = (struct string_list){0};
+	info->query_numbers = info->key_numbers = NULL;
+	bool ok = true;
+	for (size_t i = 0; i < from->head_names.count && ok; i++)
+		ok = string_list_add(&info->head_names, from->head_names.items[i]);
+	return ok;
+}
+
+struct view {
+	struct row_source source; /* first: a source is cast to its view */
+	struct row_source *inner; /* owned once the view is open */
+	struct rows_info info;
+	struct masking masking; /* hides nothing: what is masked is in the blocks */
+	size_t *queries, *keys; /* which of the inner source's each is */
+	bool *excluded;         /* (inner keys), or NULL */
+	bool diagonal, renormalise;
+	size_t past; /* query i's own key is key past + i */
+	struct view_workers workers;
+};
+
+static void view_free(struct row_source *source)
+{
+	struct view *v = (struct view *)source;
+	if (v->inner && v->inner->free)
+		v->inner->free(v->inner);
+	rows_info_release(&v->info);
+	view_workers_release(&v->workers);
+	free(v->queries);
+	free(v->keys);
+	free(v->excluded);
+	free(v);
+}
+
+static bool counts(const struct view *v, size_t query, size_t key)
+{
+	return !(v->excluded && v->excluded[key]) && !(v->diagonal && key == v->past + query);
+}
+
+/* Whether a row of the inner source has something to show, here or in what is not shown;
+ * *sum is that of the weights that count. */
+static bool survey_row(const struct view *v, size_t query, const float *weights, const unsigned char *visible,
+		       double *sum)
+{
+	size_t keys = v->inner->info->keys;
+	bool any = false;
+	*sum = 0;
+	for (size_t k = 0; k < keys; k++) {
+		any |= visible[k] != 0;
+		if (v->renormalise && visible[k] && counts(v, query, k))
+			*sum += (double)weights[k];
+	}
+	return v->renormalise ? *sum > 0 : any;
+}
+
+/* Make one row of one of the inner source; whether it is not masked. */
+static bool make_row(const struct view *v, size_t query, const float *weights, const unsigned char *visible,
+		     float *to, unsigned char *seen)
+{
+	double sum;
+	bool shows = survey_row(v, query, weights, visible, &sum);
+	for (size_t i = 0; i < v->info.keys; i++) {
+		size_t key = v->keys[i];
+		bool excluded = !counts(v, query, key);
+		if (!v->renormalise) {
+			to[i] = weights[key];
+			seen[i] = visible[key] && excluded ? CELL_UNSCALED : visible[key];
+		} else if (excluded || !shows) {
+			to[i] = 0;
+			seen[i] = 0;
+		} else {
+			to[i] = (float)((double)weights[key] / sum);
+			seen[i] = visible[key];
+		}
+	}
+	return shows;
+}
+
+static enum attn_status view_read(struct row_source *source, size_t worker, struct row_block *block,
+				  struct attn_error *err)
+{
+	struct view *v = (struct view *)source;
+	struct view_worker *w = &v->workers.items[worker];
+	block->weights = w->weights;
+	block->visible = w->visible;
+	block->scores = block->context = NULL;
+	block->masked = 0;
+	for (size_t row = 0, count; row < block->count; row += count) {
+		size_t query = v->queries[block->query + row];
+		for (count = 1; row + count < block->count; count++) /* those that follow each other */
+			if (v->queries[block->query + row + count] != query + count)
+				break;
+		struct row_block inner = {.batch = block->batch,
+					  .layer = block->layer,
+					  .head = block->head,
+					  .query = query,
+					  .count = count,
+					  .keys = v->inner->info->keys};
+		enum attn_status status = v->inner->read(v->inner, worker, &inner, err);
+		if (status != ATTN_OK)
+			return status;
+		for (size_t r = 0; r < count; r++)
+			block->masked += !make_row(
+			    v, query + r, inner.weights + r * inner.keys, inner.visible + r * inner.keys,
+			    w->weights + (row + r) * v->info.keys, w->visible + (row + r) * v->info.keys);
+	}
+	return ATTN_OK;
+}
+
+/* Which of `count` are shown: their indices, labels, and, where some are left out, numbers
+ * for users. */
+static bool choose(const bool *shown, size_t count, const struct string_list *labels,
+		   const size_t *inner_numbers, size_t **indices, size_t **numbers, size_t *chosen,
+		   struct string_list *chosen_labels)
+{
+	*indices = array_alloc(count, sizeof **indices);
+	*numbers = array_alloc(count, sizeof **numbers);
+	*chosen = 0;
+	bool ok = *indices && *numbers;
+	for (size_t i = 0; i < count && ok; i++) {
+		if (!rows_chosen(shown, i))
+			continue;
+		(*indices)[*chosen] = i;
+		(*numbers)[(*chosen)++] = inner_numbers ? inner_numbers[i] : i;
+		ok = i >= labels->count || string_list_add(chosen_labels, labels->items[i]);
+	}
+	if (!shown && !inner_numbers) {
+		free(*numbers);
+		*numbers = NULL;
+	}
+	return ok;
+}
+
+static bool view_init(struct view *v, const struct view_options *options)
+{
+	const struct rows_info *from = v->inner->info;
+	struct rows_info *info = &v->info;
+	v->diagonal = options->exclude_diagonal;
+	v->renormalise = options->renormalise;
+	v->past = v->inner->masking->past_keys;
+	bool ok = view_info_init(info, from) &&
+		  choose(options->queries, from->queries, &from->query_labels, from->query_numbers,
+			 &v->queries, &info->query_numbers, &info->queries, &info->query_labels) &&
+		  choose(options->keys, from->keys, &from->key_labels, from->key_numbers, &v->keys,
+			 &info->key_numbers, &info->keys, &info->key_labels);
+	if (ok && options->excluded) {
+		v->excluded = array_alloc(from->keys, sizeof *v->excluded);
+		ok = v->excluded != NULL;
+		if (ok)
+			memcpy(v->excluded, options->excluded, from->keys * sizeof *v->excluded);
+	}
+	v->masking = (struct masking){
+	    .batch = info->batch, .heads = info->heads, .queries = info->queries, .plain_keys = info->keys};
+	v->source.row_cost = v->inner->row_cost + 4 * from->keys;
+	return ok && view_workers_init(&v->workers, info->keys);
+}
+
+enum attn_status view_open(struct row_source **out, struct row_source *inner,
+			   const struct view_options *options, struct attn_error *err)
+{
+	struct view *v = calloc(1, sizeof *v);
+	if (!v)
+		return attn_fail_memory(err);
+	v->source = (struct row_source){&v->info, &v->masking, 0, view_read, view_free};
+	v->inner = inner;
+	if (!view_init(v, options)) {
+		v->inner = NULL; /* it stays the caller's */
+		view_free(&v->source);
+		return attn_fail_memory(err);
+	}
+	*out = &v->source;
+	return ATTN_OK;
+}

@@ -1,0 +1,24 @@
+/* A list of strings: tokens, head names. */
+#ifndef ATTN_UTIL_STRINGS_H
+#define ATTN_UTIL_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct string_list {
+	char **items; /* owned, each NUL-terminated UTF-8 */
+	size_t count;
+	size_t capacity;
+};
+
+bool string_list_add(struct string_list *list, const char *text); /* copies; false: out of memory */
+void string_list_release(struct string_list *list);
+
+/* The name of a file in messages: `origin`, or "?" where that is NULL. */
+const char *origin_name(const char *origin);
+
+/* How many single-character edits (Levenshtein) lead from a to b, where the case of ASCII
+ * letters is none; inputs beyond 63 bytes count as far apart. */
+size_t edit_distance(const char *a, const char *b);
+
+#endif
