@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "kernels/kernels.h"
 
 enum {
@@ -32,17 +32,20 @@ struct workspace {
 	unsigned char *taken; /* (steps): whether the step has anything visible */
 
 	/* Of one tile at a time: */
-	unsigned char *step_visible; /* (TILE, KEY_BLOCK) */
-	unsigned char *row_visible;  /* (keys), where there is a float mask */
-	unsigned char *normalizing;  /* normalize_scratch */
+	unsigned char *step_attended; /* (TILE, KEY_BLOCK) */
+	unsigned char *row_attended;  /* (keys), where there is a float mask */
+	unsigned char *normalizing;   /* normalize_scratch */
 
 	/* What a block points to. */
-	float *out_weights, *out_scores;      /* (ROWS_BLOCK, keys) */
+	float *out_weights, *out_unscaled;    /* (ROWS_BLOCK, keys) */
+	float *out_scores[SCORE_STAGES];      /* (ROWS_BLOCK, keys) */
+	double *out_shares;                   /* (ROWS_BLOCK, keys) */
 	float *out_context;                   /* (ROWS_BLOCK, e) */
-	unsigned char *visible;               /* (ROWS_BLOCK, keys) */
+	unsigned char *cells;                 /* (ROWS_BLOCK, keys) */
 	float *first_weights, *first_context; /* the same of the first of two maps */
 
 	double *row, *scratch; /* (keys): scores of a reference row, and what normalising it takes */
+	double *unscaled;      /* (keys): the same scores before they are scaled */
 	double *sums;          /* (e) */
 };
 
@@ -54,23 +57,32 @@ struct heads_place {
 	size_t batch_stride, head_stride, size, first_token;
 };
 
+/* Vectors head by head. */
+struct head_vectors {
+	struct heads_view view;
+	const struct head_set *set; /* which heads it has */
+	bool in_place;              /* an input's: head h is where it says, else in its slot */
+};
+
 struct engine {
 	struct row_source source; /* first: a source is cast to its engine */
-	const struct problem *problem;
-	struct engine_want want;
+	const struct plan *plan;
+	const struct attention *attention; /* the plan's, and */
+	struct rows_want want;             /* what it wants */
+	bool started;
 	const struct kernels *kernels; /* NULL: the reference */
 	bool by_tiles;                 /* kernels, no scores asked for, and none can overflow */
 	bool whole_rows;               /* weights need all scores of a row: sparsemax and the like */
 	size_t keys;
 
-	/* Q (B, query_heads, N, inner), K (B, key_heads, keys, inner) and V (B, G, keys, e),
-	 * ready to meet: views of inputs, or of memory that the engine owns. */
-	struct heads_view q, k, v;
-	size_t query_heads, key_heads;
+	/* Q (B, heads, N, inner), K (B, heads, keys, inner) and V (B, heads, keys, e), ready for
+	 * Q K^T: views of inputs, with all their heads, or of memory that the engine owns, with
+	 * those that the plan chose. */
+	struct head_vectors q, k, v;
 	struct heads_place places[3]; /* that memory, of Q, K and V; data NULL: not needed */
 	struct heads_place scored[2]; /* Q and K after the matrices of a score function, likewise */
 
-	/* Linear attention's sums over the first keys, (B, key_heads, state_count, e + 1, d):
+	/* Linear attention's sums over the first keys, (B, key slots, state_count, e + 1, d):
 	 * after (s + 1) * state_step keys, of v k^T, and in the last row of k.  NULL: none. */
 	float *states;
 	size_t state_count, state_step;
@@ -81,31 +93,48 @@ struct engine {
 
 /* One attention map of a head: a head has two in differential attention. */
 struct map {
-	size_t head; /* of the result, whose temperature, sink and bias it has */
-	size_t query_head, key_head, value_head;
-	double scale, sink; /* sink: -inf for none */
+	size_t head;                       /* of the result, whose temperature, sink and bias it has */
+	size_t query_head;                 /* whose matrices of a score function it has */
+	size_t query_at, key_at, value_at; /* where the views of Q, K and V have its vectors */
+	double scale, sink;                /* sink: -inf for none */
 };
 
 /* The key head that a query head shares with its group. */
-static inline size_t shared_key_head(const struct problem *p, size_t query_head)
+static inline size_t shared_key_head(const struct attention *a, size_t query_head)
 {
-	return query_head / p->maps / (p->heads / p->kv_heads) * p->maps + query_head % p->maps;
+	return query_head / a->maps / (a->heads / a->kv_heads) * a->maps + query_head % a->maps;
+}
+
+/* Where a chosen head's vectors are. */
+static inline size_t head_at(const struct head_vectors *v, size_t head)
+{
+	return v->in_place ? head : v->set->slots[head];
 }
 
 static inline struct map engine_map(const struct engine *engine, size_t head, size_t which)
 {
-	const struct problem *p = engine->problem;
-	size_t query_head = head * p->maps + which;
-	bool own_keys = engine->key_heads == engine->query_heads;
+	const struct attention *a = engine->attention;
+	size_t query_head = head * a->maps + which;
+	bool own_keys = engine->k.set == engine->q.set; /* after the matrices of a score function */
 	return (struct map){
 	    .head = head,
 	    .query_head = query_head,
-	    .key_head = own_keys ? query_head : shared_key_head(p, query_head),
-	    .value_head = head / (p->heads / p->kv_heads),
-	    .scale = p->normalization.kind == NORMALIZE_LINEAR ? 1 : score_scale(&p->score, head),
-	    .sink = p->normalization.sinks ? (double)p->normalization.sinks[head] : -INFINITY,
+	    .query_at = head_at(&engine->q, query_head),
+	    .key_at = head_at(&engine->k, own_keys ? query_head : shared_key_head(a, query_head)),
+	    .value_at = engine->v.set ? head_at(&engine->v, head / (a->heads / a->kv_heads)) : 0,
+	    .scale = a->normalization.kind == NORMALIZE_LINEAR ? 1 : score_scale(&a->score, head),
+	    .sink = a->normalization.sinks ? (double)a->normalization.sinks[head] : -INFINITY,
 	};
 }
+
+/* How many heads from heads[slot] on follow each other. */
+size_t head_set_run(const struct head_set *set, size_t slot);
+
+/* The memory of one worker, for blocks by tiles or by the reference; what is there
+ * already stays.  False: no memory. */
+bool workspace_allocate(struct workspace *w, const struct plan *plan, bool tiles);
+void workspace_release(struct workspace *w);
+size_t workspace_bytes(const struct plan *plan, bool tiles);
 
 /* Fill the block's arrays with the rows of a map.  The tile way returns false when a score
  * overflowed and the reference has to do it, whose ATTN_BAD_INPUT names a score that was
@@ -115,31 +144,34 @@ bool engine_tile(const struct engine *engine, const struct map *map, struct work
 enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
 				  struct row_block *block, struct attn_error *err);
 
-/* Scores in float64 of a query and `keys` keys from k on, before softcap: row (keys). */
+/* Scores in float64 of a query and `keys` keys from k on, times `scale` and before softcap:
+ * row (keys). */
 void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
-			     const float *k, size_t keys, double *row);
+			     const float *k, size_t keys, double scale, double *row);
 
-/* Make Q, K and V (or make them again): project, norm, turn, join with past and appended
- * keys, and bring them to where scores are products. */
+/* Make Q, K and V: project, normalise, rotate, join with the KV cache and appended keys,
+ * and bring them to where scores are products. */
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
 
 /* Bytes that takes, beside inputs that are used where they are. */
-size_t engine_prepared_bytes(const struct problem *p, struct engine_want want);
+size_t engine_prepared_bytes(const struct plan *plan);
 
 /* How many states linear attention keeps for each key head, and after how many keys each. */
-size_t engine_linear_states(const struct problem *p, struct engine_want want, size_t *step);
+size_t engine_linear_states(const struct plan *plan, size_t *step);
 
 /* Linear attention's states, where the queries see the first keys and context is all
  * that is wanted: context then takes time in proportion to the keys. */
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);
 
-/* The state after `steps` * state_step keys, (e + 1, d); steps is at least 1. */
-static inline const float *engine_state(const struct engine *engine, size_t batch, size_t key_head,
+/* The state after `steps` * state_step keys, (e + 1, d), of the key head in a slot; steps is
+ * at least 1. */
+static inline const float *engine_state(const struct engine *engine, size_t batch, size_t key_slot,
 					size_t steps)
 {
-	const struct problem *p = engine->problem;
-	return engine->states + (((batch * engine->key_heads) + key_head) * engine->state_count + steps - 1) *
-				    (p->value_size + 1) * p->score.inner;
+	const struct attention *a = engine->attention;
+	return engine->states +
+	       ((batch * engine->k.set->count + key_slot) * engine->state_count + steps - 1) *
+		   (a->value_size + 1) * a->score.inner;
 }
 
 /* out = x W + b for all batch items, by all threads.  ATTN_BAD_INPUT when a number
@@ -152,10 +184,10 @@ enum attn_status engine_project(const struct kernels *kernels, const struct sequ
  * False when a number overflows float32. */
 bool engine_norm(const struct vector_norm *norm, const float *gain, float *x, size_t size);
 
-/* First element of a head's vectors. */
-static inline const float *head_start(const struct heads_view *view, size_t batch, size_t head)
+/* First element of the vectors of the head that a view has at `at`. */
+static inline const float *head_start(const struct heads_view *view, size_t batch, size_t at)
 {
-	return view->data + batch * view->batch_stride + head * view->head_stride;
+	return view->data + batch * view->batch_stride + at * view->head_stride;
 }
 
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "attention/engine_internal.h"
-#include "util/checked.h"
 #include "util/memory.h"
 #include "util/minmax.h"
 #include "util/threads.h"
@@ -40,7 +39,8 @@ static void add_keys(const struct states *s, const float *keys, const float *val
 	const struct engine *engine = s->engine;
 	float *padded = part, *products = part + PART * s->wide;
 	for (size_t j = 0; j < count; j++) {
-		memcpy(padded + j * s->wide, keys + j * engine->k.token_stride, s->inner * sizeof *padded);
+		memcpy(padded + j * s->wide, keys + j * engine->k.view.token_stride,
+		       s->inner * sizeof *padded);
 		memset(padded + j * s->wide + s->inner, 0, (s->wide - s->inner) * sizeof *padded);
 	}
 	struct gemm sum = {
@@ -48,7 +48,7 @@ static void add_keys(const struct states *s, const float *keys, const float *val
 	    .c_stride = s->wide,
 	    .a = values,
 	    .a_row = 1,
-	    .a_col = engine->v.token_stride,
+	    .a_col = engine->v.view.token_stride,
 	    .b = padded,
 	    .b_stride = s->wide,
 	    .rows = s->e,
@@ -68,19 +68,21 @@ static void sum_head(void *context, size_t task, size_t worker)
 {
 	struct states *s = context;
 	struct engine *engine = s->engine;
-	const struct problem *p = engine->problem;
-	size_t batch = task / engine->key_heads, head = task % engine->key_heads;
+	const struct attention *a = engine->attention;
+	const struct head_set *set = engine->k.set; /* made, so by slot */
+	size_t batch = task / set->count, slot = task % set->count;
 	size_t size = (s->e + 1) * s->inner, at = 0;
-	const float *keys = head_start(&engine->k, batch, head);
-	const float *values = head_start(&engine->v, batch, head / p->maps);
+	const float *keys = head_start(&engine->k.view, batch, slot);
+	const float *values =
+	    head_start(&engine->v.view, batch, head_at(&engine->v, set->heads[slot] / a->maps));
 	float *out = engine->states + task * engine->state_count * size;
 	double *sums = s->sums[worker];
 	memset(sums, 0, size * sizeof *sums);
 	for (size_t n = 0; n < engine->state_count; n++, out += size) {
 		for (size_t end = at + engine->state_step; at < end;) {
 			size_t count = size_min(end - at, PART);
-			add_keys(s, keys + at * engine->k.token_stride, values + at * engine->v.token_stride,
-				 count, sums, s->parts[worker]);
+			add_keys(s, keys + at * engine->k.view.token_stride,
+				 values + at * engine->v.view.token_stride, count, sums, s->parts[worker]);
 			at += count;
 		}
 		for (size_t i = 0; i < size; i++)
@@ -92,7 +94,7 @@ static bool allocate(struct states *s, size_t workers)
 {
 	struct engine *engine = s->engine;
 	if (!engine->states)
-		engine->states = floats_alloc4(engine->problem->batch * engine->key_heads,
+		engine->states = floats_alloc4(engine->attention->batch * engine->k.set->count,
 					       engine->state_count, s->e + 1, s->inner);
 	s->sums = array_alloc(workers, sizeof *s->sums);
 	s->parts = array_alloc(workers, sizeof *s->parts);
@@ -117,10 +119,12 @@ static void release(struct states *s, size_t workers)
 	free(s->parts);
 }
 
-size_t engine_linear_states(const struct problem *p, struct engine_want want, size_t *step)
+size_t engine_linear_states(const struct plan *plan, size_t *step)
 {
-	const struct masking *v = &p->masking;
-	if (p->normalization.kind != NORMALIZE_LINEAR || want.weights || !want.context || !sees_first_keys(v))
+	const struct attention *a = plan->attention;
+	const struct masking *v = &a->masking;
+	if (a->normalization.kind != NORMALIZE_LINEAR || plan->want.weights || !plan->want.context ||
+	    !sees_first_keys(v))
 		return 0;
 	/* Where all queries see all keys, one state says everything. */
 	bool all = !v->causal && !v->right_bound && !v->lengths;
@@ -130,16 +134,16 @@ size_t engine_linear_states(const struct problem *p, struct engine_want want, si
 
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err)
 {
-	const struct problem *p = engine->problem;
-	struct states s = {.engine = engine, .inner = p->score.inner, .e = p->value_size};
+	const struct attention *a = engine->attention;
+	struct states s = {.engine = engine, .inner = a->score.inner, .e = a->value_size};
 	size_t workers = threads_count();
-	engine->state_count = engine_linear_states(p, engine->want, &engine->state_step);
+	engine->state_count = engine_linear_states(engine->plan, &engine->state_step);
 	if (engine->state_count == 0)
 		return ATTN_OK;
 	s.wide = (s.inner + TILE - 1) / TILE * TILE;
 	bool enough = allocate(&s, workers);
 	if (enough)
-		parallel_for(p->batch * engine->key_heads, sum_head, &s);
+		parallel_for(a->batch * engine->k.set->count, sum_head, &s);
 	release(&s, workers);
 	return enough ? ATTN_OK : attn_fail_memory(err);
 }

@@ -10,29 +10,29 @@ struct tile_mask {
 	bool interval;                      /* query q sees the keys [starts[q], ends[q]) and no others */
 	size_t starts[TILE], ends[TILE];    /* else these are where to look at most */
 	size_t first, end;                  /* no query sees a key outside [first, end) */
-	bool seen[TILE];                    /* whether a step so far had a key that the query sees */
+	bool any[TILE];                     /* whether a step so far had a key that the query attends to */
 	const float *bias[TILE];            /* what a float mask adds, relative to offsets; NULL: none */
 	size_t bias_step;
 	float offsets[TILE];
-	unsigned char *step_visible; /* (TILE, KEY_BLOCK) of the workspace */
+	unsigned char *step_attended; /* (TILE, KEY_BLOCK) of the workspace */
 };
 
 /* For a tile of queries [query, query + queries) of the block's batch item and head;
- * `row_visible` is (keys), where there is a float mask. */
-void tile_mask_start(struct tile_mask *h, const struct masking *v, const struct row_block *block,
-		     size_t query, size_t queries, unsigned char *step_visible, unsigned char *row_visible);
+ * `row_attended` is (keys), where there is a float mask. */
+void tile_mask_start(struct tile_mask *m, const struct masking *v, const struct row_block *block,
+		     size_t query, size_t queries, unsigned char *step_attended, unsigned char *row_attended);
 
 /* Whether any of the keys [first, first + count) may be seen: a step without costs nothing. */
-enum attended tile_mask_extent(const struct tile_mask *h, size_t first, size_t count);
+enum attended tile_mask_extent(const struct tile_mask *m, size_t first, size_t count);
 
 /* scores (count, TILE) of keys [first, first + count), which tile_mask_extent says are seen in
  * part or all: add the float mask, and make hidden ones `hidden`. */
-void tile_mask_apply(struct tile_mask *h, enum attended extent, size_t first, size_t count, float *scores,
-		     float hidden);
+void tile_mask_apply(struct tile_mask *m, enum attended extent, size_t first, size_t count, float *scores,
+		     float masked);
 
 /* Of whole rows of scores, those that sparsemax or 1.5-entmax may give weight again in
  * float64, rounded once: keys [first, end) of scores (keys, TILE). */
 void engine_refine(const struct engine *engine, const struct map *map, const struct row_block *block,
-		   const struct tile_mask *h, size_t first, size_t end, float *scores);
+		   const struct tile_mask *m, size_t first, size_t end, float *scores);
 
 #endif

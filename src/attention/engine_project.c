@@ -197,3 +197,11 @@ enum attn_status engine_project(const struct kernels *kernels, const struct sequ
 	release(&p, workers);
 	return status;
 }
+
+enum attn_status output_layer_project(const struct output_layer *layer, const float *context, size_t rows,
+				      float *output, struct attn_error *err)
+{
+	struct sequence x = {context, rows, layer->context_size, 0};
+	struct heads_place place = {output, 0, 0, layer->wo.cols, 0};
+	return engine_project(kernels_best(), &x, 1, &layer->wo, layer->bo, "output", &place, err);
+}

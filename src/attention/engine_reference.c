@@ -5,18 +5,18 @@
 #include "attention/engine_internal.h"
 #include "kernels/reference.h"
 
-/* Where row r of the block keeps its scores, if `stage` is the one that is wanted.  Only
- * a masked one may be infinite. */
+/* Keep the scores in `row` as those of row r of the block, if the stage is wanted.  Only a
+ * masked one may be infinite. */
 static enum attn_status keep_scores(const struct engine *engine, const struct workspace *w,
 				    const struct row_block *block, size_t r, enum score_stage stage,
-				    struct attn_error *err)
+				    const double *row, struct attn_error *err)
 {
-	if (engine->want.stage != stage)
+	if (!plan_wants_scores(engine->plan, stage))
 		return ATTN_OK;
-	float *out = w->out_scores + r * engine->keys;
+	float *out = w->out_scores[stage] + r * engine->keys;
 	for (size_t j = 0; j < engine->keys; j++) {
-		out[j] = (float)w->row[j];
-		if (!isfinite(out[j]) && w->row[j] != -INFINITY)
+		out[j] = (float)row[j];
+		if (!isfinite(out[j]) && row[j] != -INFINITY)
 			return attn_fail(
 			    err, ATTN_BAD_INPUT,
 			    "the score of batch item %zu, head %zu, query %zu, key %zu overflows float32",
@@ -26,79 +26,129 @@ static enum attn_status keep_scores(const struct engine *engine, const struct wo
 }
 
 void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
-			     const float *k, size_t keys, double *row)
+			     const float *k, size_t keys, double scale, double *row)
 {
-	const struct score *s = &engine->problem->score;
+	const struct score *s = &engine->attention->score;
 	if (s->kind == SCORE_ADDITIVE)
-		reference_additive(row, q, k, engine->k.token_stride,
-				   s->v.data + map->query_head * s->v.head_stride, s->inner, keys,
-				   map->scale);
+		reference_additive(row, q, k, engine->k.view.token_stride,
+				   s->v.data + map->query_head * s->v.head_stride, s->inner, keys, scale);
 	else
-		reference_scores(row, q, k, engine->k.token_stride, s->inner, keys, map->scale);
+		reference_scores(row, q, k, engine->k.view.token_stride, s->inner, keys, scale);
 }
 
-/* Add what masks and distances add, and hide what is hidden. */
+/* Add what masks and distances add; a masked score is -inf. */
 static void mask_row(const struct engine *engine, const struct row_block *block, size_t query,
-		     const unsigned char *visible, double *row)
+		     const unsigned char *attended, double *row)
 {
-	const struct problem *p = engine->problem;
-	const struct masking *v = &p->masking;
-	ptrdiff_t position = (ptrdiff_t)query + masking_offset(v, block->batch);
+	const struct attention *a = engine->attention;
+	const struct masking *m = &a->masking;
+	ptrdiff_t position = (ptrdiff_t)query + masking_offset(m, block->batch);
 	for (size_t j = 0; j < engine->keys; j++) {
-		if (!visible[j]) {
+		if (!attended[j]) {
 			row[j] = -INFINITY;
 			continue;
 		}
-		row[j] += (double)masking_bias(v, block->batch, block->head, query, j);
-		if (p->relative.table && j < v->plain_keys)
-			row[j] += relative_bias_at(&p->relative, block->head, position - (ptrdiff_t)j);
+		row[j] += (double)masking_bias(m, block->batch, block->head, query, j);
+		if (a->relative.table && j < m->plain_keys)
+			row[j] += relative_bias_at(&a->relative, block->head, position - (ptrdiff_t)j);
 	}
+}
+
+/* Weights of a query's scores as they are before any scale. */
+static void weigh_unscaled(const struct engine *engine, const struct map *map, struct workspace *w,
+			   const struct row_block *block, size_t r)
+{
+	const struct attention *a = engine->attention;
+	size_t keys = engine->keys;
+	if (a->score.softcap > 0)
+		reference_softcap(w->unscaled, keys, a->score.softcap);
+	mask_row(engine, block, block->query + r, w->cells + r * keys, w->unscaled);
+	normalize_row(&a->normalization, map->sink, w->unscaled, keys, w->out_unscaled + r * keys,
+		      w->scratch);
 }
 
 /* One query's scores, stage by stage, and weights. */
 static enum attn_status compute_row(const struct engine *engine, const struct map *map, struct workspace *w,
 				    const struct row_block *block, size_t r, struct attn_error *err)
 {
-	const struct problem *p = engine->problem;
+	const struct attention *a = engine->attention;
 	size_t keys = engine->keys, query = block->query + r;
-	unsigned char *visible = w->visible + r * keys;
+	unsigned char *attended = w->cells + r * keys;
+	const float *q =
+	    head_start(&engine->q.view, block->batch, map->query_at) + query * engine->q.view.token_stride;
+	const float *k = head_start(&engine->k.view, block->batch, map->key_at);
 	double *row = w->row;
+	enum attn_status status = ATTN_OK;
 
-	masking_row(&p->masking, block->batch, block->head, query, visible);
-	engine_reference_scores(engine, map,
-				head_start(&engine->q, block->batch, map->query_head) +
-				    query * engine->q.token_stride,
-				head_start(&engine->k, block->batch, map->key_head), keys, row);
-	enum attn_status status = keep_scores(engine, w, block, r, SCORES_RAW, err);
-	if (p->score.softcap > 0)
-		reference_softcap(row, keys, p->score.softcap);
+	masking_row(&a->masking, block->batch, block->head, query, attended);
+	if (w->unscaled) {
+		engine_reference_scores(engine, map, q, k, keys, 1, w->unscaled);
+		status = keep_scores(engine, w, block, r, SCORES_PRODUCT, w->unscaled, err);
+		if (engine->want.unscaled_weights)
+			weigh_unscaled(engine, map, w, block, r);
+	}
+	engine_reference_scores(engine, map, q, k, keys, map->scale, row);
 	if (status == ATTN_OK)
-		status = keep_scores(engine, w, block, r, SCORES_CAPPED, err);
-	mask_row(engine, block, query, visible, row);
+		status = keep_scores(engine, w, block, r, SCORES_RAW, row, err);
+	if (a->score.softcap > 0)
+		reference_softcap(row, keys, a->score.softcap);
 	if (status == ATTN_OK)
-		status = keep_scores(engine, w, block, r, SCORES_MASKED, err);
-	normalize_row(&p->normalization, map->sink, row, keys, w->out_weights + r * keys, w->scratch);
+		status = keep_scores(engine, w, block, r, SCORES_CAPPED, row, err);
+	mask_row(engine, block, query, attended, row);
+	if (status == ATTN_OK)
+		status = keep_scores(engine, w, block, r, SCORES_MASKED, row, err);
+	normalize_row(&a->normalization, map->sink, row, keys, w->out_weights + r * keys, w->scratch);
 	return status;
+}
+
+/* How much of the length of row r's context each key's value makes. */
+static void find_shares(const struct engine *engine, const struct map *map, const struct workspace *w,
+			const struct row_block *block, size_t r)
+{
+	size_t keys = engine->keys, e = engine->attention->value_size;
+	const float *context = w->out_context + r * e, *weights = w->out_weights + r * keys;
+	const float *values = head_start(&engine->v.view, block->batch, map->value_at);
+	double square = 0;
+	for (size_t c = 0; c < e; c++)
+		square += (double)context[c] * (double)context[c];
+	for (size_t j = 0; j < keys; j++) {
+		const float *value = values + j * engine->v.view.token_stride;
+		double weight = (double)weights[j], product = 0;
+		for (size_t c = 0; c < e && weight != 0; c++) /* what is masked may hold anything */
+			product += (double)value[c] * (double)context[c];
+		w->out_shares[r * keys + j] = square > 0 ? weight * product / square : (double)NAN;
+	}
+}
+
+static void point_to_rows(const struct engine *engine, const struct workspace *w, struct row_block *block)
+{
+	block->weights = w->out_weights;
+	block->cells = w->cells;
+	for (int stage = 0; stage < SCORE_STAGES; stage++)
+		if (plan_wants_scores(engine->plan, (enum score_stage)stage))
+			block->scores[stage] = w->out_scores[stage];
+	block->unscaled_weights = w->out_unscaled;
+	block->context = engine->want.context ? w->out_context : NULL;
+	block->shares = w->out_shares;
 }
 
 enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
 				  struct row_block *block, struct attn_error *err)
 {
-	size_t keys = engine->keys, e = engine->problem->value_size;
+	size_t keys = engine->keys, e = engine->attention->value_size;
 	block->masked = 0;
 	for (size_t r = 0; r < block->count; r++) {
 		enum attn_status status = compute_row(engine, map, w, block, r, err);
 		if (status != ATTN_OK)
 			return status;
-		block->masked += memchr(w->visible + r * keys, 1, keys) == NULL;
+		block->masked += memchr(w->cells + r * keys, CELL_ATTENDED, keys) == NULL;
 		if (engine->want.context)
 			reference_weighted_sum(w->out_context + r * e, w->out_weights + r * keys,
-					       head_start(&engine->v, block->batch, map->value_head),
-					       engine->v.token_stride, keys, e, w->sums);
+					       head_start(&engine->v.view, block->batch, map->value_at),
+					       engine->v.view.token_stride, keys, e, w->sums);
+		if (engine->want.shares)
+			find_shares(engine, map, w, block, r);
 	}
-	block->weights = w->out_weights;
-	block->visible = w->visible;
-	block->scores = w->out_scores;
-	block->context = engine->want.context ? w->out_context : NULL;
+	point_to_rows(engine, w, block);
 	return ATTN_OK;
 }

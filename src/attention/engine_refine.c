@@ -13,21 +13,22 @@ enum {
 static double exact_score(const struct engine *engine, const struct map *map, const struct row_block *block,
 			  size_t query, size_t key)
 {
-	const struct problem *p = engine->problem;
-	const struct masking *v = &p->masking;
+	const struct attention *a = engine->attention;
+	const struct masking *v = &a->masking;
 	const float *q =
-	    head_start(&engine->q, block->batch, map->query_head) + query * engine->q.token_stride;
-	const float *k = head_start(&engine->k, block->batch, map->key_head) + key * engine->k.token_stride;
+	    head_start(&engine->q.view, block->batch, map->query_at) + query * engine->q.view.token_stride;
+	const float *k =
+	    head_start(&engine->k.view, block->batch, map->key_at) + key * engine->k.view.token_stride;
 	double score;
-	engine_reference_scores(engine, map, q, k, 1, &score);
-	if (p->score.softcap > 0)
-		reference_softcap(&score, 1, p->score.softcap);
+	engine_reference_scores(engine, map, q, k, 1, map->scale, &score);
+	if (a->score.softcap > 0)
+		reference_softcap(&score, 1, a->score.softcap);
 	if (key >= v->plain_keys)
 		return score;
 	score += (double)masking_bias(v, block->batch, block->head, query, key);
-	if (p->relative.table)
+	if (a->relative.table)
 		score +=
-		    relative_bias_at(&p->relative, block->head,
+		    relative_bias_at(&a->relative, block->head,
 				     (ptrdiff_t)query + masking_offset(v, block->batch) - (ptrdiff_t)key);
 	return score;
 }
@@ -35,7 +36,7 @@ static double exact_score(const struct engine *engine, const struct map *map, co
 void engine_refine(const struct engine *engine, const struct map *map, const struct row_block *block,
 		   const struct tile_mask *h, size_t first, size_t end, float *scores)
 {
-	enum normalizer kind = engine->problem->normalization.kind;
+	enum normalizer kind = engine->attention->normalization.kind;
 	float extent = kind == NORMALIZE_ENTMAX15 ? 2.0f : 1.0f, least[TILE];
 	size_t counts[TILE] = {0};
 	if (kind != NORMALIZE_SPARSEMAX && kind != NORMALIZE_ENTMAX15)

@@ -31,7 +31,7 @@ struct tile {
 	const struct map *map;
 	size_t row, count;
 	bool started; /* the context has values already */
-	struct tile_mask tile_mask;
+	struct tile_mask mask;
 	struct running running;
 	float *queries, *scores, *context, *tops; /* as in struct workspace */
 	unsigned char *taken;
@@ -39,7 +39,7 @@ struct tile {
 
 static bool is_linear(const struct engine *engine)
 {
-	return engine->problem->normalization.kind == NORMALIZE_LINEAR;
+	return engine->attention->normalization.kind == NORMALIZE_LINEAR;
 }
 
 /* Whether a tile's scores of all steps are kept. */
@@ -53,25 +53,25 @@ static bool keeps_scores(const struct engine *engine)
 static void multiply(const struct engine *engine, const struct row_block *block, const struct tile *t,
 		     size_t first, size_t count, float *scores)
 {
-	const struct problem *p = engine->problem;
+	const struct attention *a = engine->attention;
 	const float *keys =
-	    head_start(&engine->k, block->batch, t->map->key_head) + first * engine->k.token_stride;
-	if (p->score.kind == SCORE_ADDITIVE) {
-		const float *v = p->score.v.data + t->map->query_head * p->score.v.head_stride;
-		engine->kernels->additive(scores, keys, engine->k.token_stride, t->queries, v, count,
-					  p->score.inner, t->count, (float)t->map->scale);
+	    head_start(&engine->k.view, block->batch, t->map->key_at) + first * engine->k.view.token_stride;
+	if (a->score.kind == SCORE_ADDITIVE) {
+		const float *v = a->score.v.data + t->map->query_head * a->score.v.head_stride;
+		engine->kernels->additive(scores, keys, engine->k.view.token_stride, t->queries, v, count,
+					  a->score.inner, t->count, (float)t->map->scale);
 		return;
 	}
 	struct gemm products = {
 	    .c = scores,
 	    .c_stride = TILE,
 	    .a = keys,
-	    .a_row = engine->k.token_stride,
+	    .a_row = engine->k.view.token_stride,
 	    .a_col = 1,
 	    .b = t->queries,
 	    .b_stride = TILE,
 	    .rows = count,
-	    .inner = p->score.inner,
+	    .inner = a->score.inner,
 	    .cols = t->count,
 	};
 	engine->kernels->gemm(&products);
@@ -81,12 +81,12 @@ static void multiply(const struct engine *engine, const struct row_block *block,
 static void add_relative(const struct engine *engine, const struct tile *t, size_t first, size_t count,
 			 float *scores)
 {
-	const struct relative *r = &engine->problem->relative;
-	const struct tile_mask *h = &t->tile_mask;
-	size_t plain = h->masking->plain_keys;
+	const struct relative *r = &engine->attention->relative;
+	const struct tile_mask *m = &t->mask;
+	size_t plain = m->masking->plain_keys;
 	if (!r->table || first >= plain)
 		return;
-	ptrdiff_t distance = (ptrdiff_t)h->query + masking_offset(h->masking, h->batch) - (ptrdiff_t)first;
+	ptrdiff_t distance = (ptrdiff_t)m->query + masking_offset(m->masking, m->batch) - (ptrdiff_t)first;
 	engine->kernels->add_by_distance(scores, size_min(count, plain - first), t->count,
 					 r->table + t->map->head * r->span + (distance - r->least));
 }
@@ -97,12 +97,13 @@ static void add_values(const struct engine *engine, const struct row_block *bloc
 	struct gemm values = {
 	    .c = t->context,
 	    .c_stride = TILE,
-	    .a = head_start(&engine->v, block->batch, t->map->value_head) + first * engine->v.token_stride,
+	    .a = head_start(&engine->v.view, block->batch, t->map->value_at) +
+		 first * engine->v.view.token_stride,
 	    .a_row = 1,
-	    .a_col = engine->v.token_stride,
+	    .a_col = engine->v.view.token_stride,
 	    .b = weights,
 	    .b_stride = TILE,
-	    .rows = engine->problem->value_size,
+	    .rows = engine->attention->value_size,
 	    .inner = count,
 	    .cols = t->count,
 	    .accumulate = t->started,
@@ -115,20 +116,20 @@ static void add_values(const struct engine *engine, const struct row_block *bloc
 static void step(const struct engine *engine, const struct row_block *block, struct tile *t, size_t first,
 		 size_t count)
 {
-	const struct problem *p = engine->problem;
+	const struct attention *a = engine->attention;
 	const struct kernels *kernels = engine->kernels;
 	struct running *run = &t->running;
-	enum attended extent = tile_mask_extent(&t->tile_mask, first, count);
+	enum attended extent = tile_mask_extent(&t->mask, first, count);
 	float *scores = t->scores + (keeps_scores(engine) ? first * TILE : 0);
 	if (keeps_scores(engine))
 		t->taken[first / KEY_BLOCK] = extent != ATTENDED_NONE;
 	if (extent == ATTENDED_NONE)
 		return;
 	multiply(engine, block, t, first, count, scores);
-	if (p->score.softcap > 0)
-		kernels->softcap(scores, count, t->count, (float)p->score.softcap);
+	if (a->score.softcap > 0)
+		kernels->softcap(scores, count, t->count, (float)a->score.softcap);
 	add_relative(engine, t, first, count, scores);
-	tile_mask_apply(&t->tile_mask, extent, first, count, scores, is_linear(engine) ? 0 : -INFINITY);
+	tile_mask_apply(&t->mask, extent, first, count, scores, is_linear(engine) ? 0 : -INFINITY);
 	if (engine->whole_rows)
 		return;
 	bool rescaled = false;
@@ -141,7 +142,7 @@ static void step(const struct engine *engine, const struct row_block *block, str
 	if (!engine->want.context)
 		return;
 	if (rescaled && t->started)
-		kernels->scale_columns(t->context, p->value_size, t->count, run->rescale);
+		kernels->scale_columns(t->context, a->value_size, t->count, run->rescale);
 	add_values(engine, block, t, first, count, scores);
 }
 
@@ -151,18 +152,19 @@ static void step(const struct engine *engine, const struct row_block *block, str
  * that all its queries see. */
 static size_t first_step(const struct engine *engine, const struct row_block *block, struct tile *t)
 {
-	size_t all_see = engine->keys, inner = engine->problem->score.inner, e = engine->problem->value_size;
+	size_t all_see = engine->keys, inner = engine->attention->score.inner,
+	       e = engine->attention->value_size;
 	if (!engine->states)
-		return t->tile_mask.first / KEY_BLOCK * KEY_BLOCK;
+		return t->mask.first / KEY_BLOCK * KEY_BLOCK;
 	for (size_t q = 0; q < t->count; q++)
-		all_see = size_min(all_see, t->tile_mask.ends[q]);
+		all_see = size_min(all_see, t->mask.ends[q]);
 	size_t steps = all_see / engine->state_step;
 	if (steps == 0)
 		return 0;
 	struct gemm sums = {
 	    .c = t->context,
 	    .c_stride = TILE,
-	    .a = engine_state(engine, block->batch, t->map->key_head, steps),
+	    .a = engine_state(engine, block->batch, t->map->key_at, steps),
 	    .a_row = inner,
 	    .a_col = 1,
 	    .b = t->queries,
@@ -173,7 +175,7 @@ static size_t first_step(const struct engine *engine, const struct row_block *bl
 	};
 	engine->kernels->gemm(&sums);
 	memcpy(t->running.sum, t->context + e * TILE, t->count * sizeof *t->running.sum);
-	memset(t->tile_mask.seen, true, sizeof t->tile_mask.seen);
+	memset(t->mask.any, true, sizeof t->mask.any);
 	t->started = true;
 	return steps * engine->state_step;
 }
@@ -181,41 +183,41 @@ static size_t first_step(const struct engine *engine, const struct row_block *bl
 static void start_tile(const struct engine *engine, const struct map *map, const struct workspace *w,
 		       const struct row_block *block, size_t row, struct tile *t)
 {
-	const struct problem *p = engine->problem;
+	const struct attention *a = engine->attention;
 	size_t number = row / TILE, steps = engine_steps(engine->keys);
-	const float *q = head_start(&engine->q, block->batch, map->query_head) +
-			 (block->query + row) * engine->q.token_stride;
+	const float *q = head_start(&engine->q.view, block->batch, map->query_at) +
+			 (block->query + row) * engine->q.view.token_stride;
 	t->map = map;
 	t->row = row;
 	t->count = size_min(block->count - row, TILE);
 	t->started = false;
-	t->queries = w->queries + number * p->score.inner * TILE;
+	t->queries = w->queries + number * a->score.inner * TILE;
 	t->scores = w->scores;
-	t->context = w->context ? w->context + number * (p->value_size + 1) * TILE : NULL;
+	t->context = w->context ? w->context + number * (a->value_size + 1) * TILE : NULL;
 	if (keeps_scores(engine)) { /* each tile keeps its own */
 		t->scores += number * steps * KEY_BLOCK * TILE;
 		t->tops = w->tops + number * steps * TILE;
 		t->taken = w->taken + number * steps;
 		memset(t->taken, 0, steps);
 	}
-	tile_mask_start(&t->tile_mask, engine->source.masking, block, block->query + row, t->count,
-			w->step_visible, w->row_visible);
+	tile_mask_start(&t->mask, &engine->attention->masking, block, block->query + row, t->count,
+			w->step_attended, w->row_attended);
 	for (size_t i = 0; i < TILE; i++) {
 		/* A row's scores are relative to the highest number of a float mask, so its sink is, too. */
-		double offset = i < t->count && t->tile_mask.bias[i] ? (double)t->tile_mask.offsets[i] : 0;
+		double offset = i < t->count && t->mask.bias[i] ? (double)t->mask.offsets[i] : 0;
 		t->running.highest[i] = (float)(map->sink - offset);
 		t->running.sum[i] = map->sink > -INFINITY;
 		t->running.factor[i] = 0;
 	}
-	engine->kernels->pack(t->queries, q, engine->q.token_stride, t->count, p->score.inner,
-			      p->score.kind == SCORE_ADDITIVE ? 1 : (float)map->scale);
+	engine->kernels->pack(t->queries, q, engine->q.view.token_stride, t->count, a->score.inner,
+			      a->score.kind == SCORE_ADDITIVE ? 1 : (float)map->scale);
 }
 
 /* Whole rows of scores become weights; then come the values.  False: see engine_tile. */
 static bool normalize(const struct engine *engine, const struct workspace *w, const struct row_block *block,
 		      struct tile *t)
 {
-	size_t first = t->tile_mask.first / KEY_BLOCK * KEY_BLOCK, end = t->tile_mask.end;
+	size_t first = t->mask.first / KEY_BLOCK * KEY_BLOCK, end = t->mask.end;
 	if (first >= end)
 		return true;
 	for (size_t at = first; at < end; at += KEY_BLOCK) {
@@ -223,8 +225,8 @@ static bool normalize(const struct engine *engine, const struct workspace *w, co
 		for (size_t i = 0; i < rows * TILE; i++)
 			t->scores[at * TILE + i] = -INFINITY;
 	}
-	engine_refine(engine, t->map, block, &t->tile_mask, first, end, t->scores);
-	if (!normalize_tile(&engine->problem->normalization, t->map->sink, t->scores + first * TILE,
+	engine_refine(engine, t->map, block, &t->mask, first, end, t->scores);
+	if (!normalize_tile(&engine->attention->normalization, t->map->sink, t->scores + first * TILE,
 			    end - first, t->count, t->running.highest, w->normalizing))
 		return false;
 	for (size_t at = first; at < end && engine->want.context; at += KEY_BLOCK)
@@ -239,9 +241,9 @@ static bool finish_sums(const struct engine *engine, struct tile *t, size_t *mas
 {
 	struct running *run = &t->running;
 	for (size_t i = 0; i < t->count; i++) {
-		bool seen = t->tile_mask.seen[i];
-		*masked += !seen;
-		if (engine->problem->relative.table && seen && fabsf(run->highest[i]) > MOST_BIASED)
+		bool any = t->mask.any[i];
+		*masked += !any;
+		if (engine->attention->relative.table && any && fabsf(run->highest[i]) > MOST_BIASED)
 			return false;
 		if (engine->whole_rows) {
 			run->factor[i] = 1;
@@ -249,13 +251,13 @@ static bool finish_sums(const struct engine *engine, struct tile *t, size_t *mas
 		}
 		if (!isfinite(run->sum[i]))
 			return false;
-		run->factor[i] = seen && run->sum[i] > 0 ? 1 / run->sum[i] : 0;
+		run->factor[i] = any && run->sum[i] > 0 ? 1 / run->sum[i] : 0;
 	}
 	if (!engine->want.context)
 		return true;
 	if (!t->started)
-		memset(t->context, 0, engine->problem->value_size * TILE * sizeof *t->context);
-	return engine->kernels->all_finite(t->context, engine->problem->value_size, t->count);
+		memset(t->context, 0, engine->attention->value_size * TILE * sizeof *t->context);
+	return engine->kernels->all_finite(t->context, engine->attention->value_size, t->count);
 }
 
 /* --- rows ------------------------------------------------------------------------- */
@@ -280,7 +282,7 @@ static void clear_columns(float *rows, size_t stride, size_t count, size_t first
 /* Turn what is kept into rows (count, keys) of weights. */
 static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
 {
-	size_t keys = engine->keys, end = t->tile_mask.end;
+	size_t keys = engine->keys, end = t->mask.end;
 	for (size_t first = 0; first < end; first += KEY_BLOCK) {
 		_Alignas(64) float factor[TILE] = {0};
 		size_t count = size_min(end - first, KEY_BLOCK);
@@ -300,21 +302,21 @@ static void find_places(const struct engine *engine, const struct workspace *w, 
 {
 	if (engine->want.weights) {
 		block->weights = block->weights_place ? block->weights_place : w->out_weights;
-		bool shared = masking_is_shared(engine->source.masking);
+		bool shared = masking_is_shared(&engine->attention->masking);
 		for (size_t r = 0; r < block->count; r++) {
-			unsigned char *row = w->visible + r * engine->keys;
+			unsigned char *row = w->cells + r * engine->keys;
 			if (r > 0 && shared)
-				memcpy(row, w->visible, engine->keys);
+				memcpy(row, w->cells, engine->keys);
 			else
-				masking_row(engine->source.masking, block->batch, block->head,
+				masking_row(&engine->attention->masking, block->batch, block->head,
 					    block->query + r, row);
 		}
-		block->visible = w->visible;
+		block->cells = w->cells;
 	}
 	if (engine->want.context) {
 		if (!block->context_place) {
 			block->context_place = w->out_context;
-			block->context_stride = engine->problem->value_size;
+			block->context_stride = engine->attention->value_size;
 		}
 		block->context = block->context_place;
 	}
@@ -329,7 +331,7 @@ static void write_tile(const struct engine *engine, const struct workspace *w, c
 	if (engine->want.context)
 		engine->kernels->unpack(block->context_place + t->row * block->context_stride,
 					block->context_stride, t->context, t->count,
-					engine->problem->value_size, t->running.factor, false);
+					engine->attention->value_size, t->running.factor, false);
 }
 
 bool engine_tile(const struct engine *engine, const struct map *map, struct workspace *w,
@@ -342,13 +344,13 @@ bool engine_tile(const struct engine *engine, const struct map *map, struct work
 		start_tile(engine, map, w, block, i * TILE, &tiles[i]);
 		starts[i] = first_step(engine, block, &tiles[i]);
 		first = size_min(first, starts[i]);
-		end = size_max(end, tiles[i].tile_mask.end);
+		end = size_max(end, tiles[i].mask.end);
 	}
 	for (size_t at = first; at < end; at += KEY_BLOCK)
 		for (size_t i = 0; i < count; i++)
-			if (at >= starts[i] && at < tiles[i].tile_mask.end)
+			if (at >= starts[i] && at < tiles[i].mask.end)
 				step(engine, block, &tiles[i], at,
-				     size_min(tiles[i].tile_mask.end - at, KEY_BLOCK));
+				     size_min(tiles[i].mask.end - at, KEY_BLOCK));
 	block->masked = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (engine->whole_rows && !normalize(engine, w, block, &tiles[i]))

@@ -7,24 +7,15 @@
 #ifndef ATTN_ATTENTION_LATENT_H
 #define ATTN_ATTENTION_LATENT_H
 
-#include "input/problem.h"
+#include "attention/plan.h"
 
 struct heads_place;
 struct kernels;
 
-/* The first role of latent attention that the bundle has, or NULL. */
-const char *latent_role(const struct bundle *b);
-
-/* Fill p->latent, and the sizes of a problem whose sequences and heads are known, from
- * the roles wdq wuq wqr wdkv wuk wuv wukv wkr q_latent_norm kv_latent_norm, of which wdkv
- * is there.  ATTN_BAD_INPUT (ATTN_USAGE for an option) that names tensor, found and
- * expected. */
-enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct attn_error *err);
-
-/* Latents of a problem, which live while Q, K and V are made of them. */
+/* Latents, which live while Q, K and V are made of them. */
 struct latents {
 	const struct kernels *kernels; /* NULL: the reference */
-	const struct problem *problem;
+	const struct attention *attention;
 	struct sequence query, key_value; /* (batch, N, r) (batch, M, l) */
 	float *memory[2];                 /* theirs; NULL where they are embeddings */
 };
@@ -38,19 +29,20 @@ enum latent_target {
 /* Project tokens down to latents, and norm them where there is a gain; nothing without
  * latent attention.  Released by the caller, also after a failure.  ATTN_BAD_INPUT when a
  * number overflows float32. */
-enum attn_status latents_init(struct latents *l, const struct kernels *kernels, const struct problem *p,
+enum attn_status latents_init(struct latents *l, const struct kernels *kernels, const struct attention *a,
 			      struct attn_error *err);
 void latents_release(struct latents *l);
 
-/* Project them up to the own vectors of all heads at *to, whose size is d or e.  The
+/* Project them up to the own vectors of the set's heads at *to, whose size is d or e.  The
  * rotary part of a key, which heads share, is copied into each: B H M d floats in all,
  * and the rest of the engine knows nothing of it.  ATTN_BAD_INPUT as above. */
 enum attn_status latents_project(const struct latents *l, enum latent_target target,
-				 const struct heads_place *to, struct attn_error *err);
+				 const struct head_set *set, const struct heads_place *to,
+				 struct attn_error *err);
 
-/* Bytes of the latents, and multiply-adds down and up, of values too with `context`; 0
+/* Bytes of the latents, and multiply-adds down and up, of values where the context is wanted; 0
  * without latent attention. */
-size_t latents_bytes(const struct problem *p);
-double latent_cost(const struct problem *p, bool context);
+size_t latents_bytes(const struct attention *a);
+double latent_cost(const struct plan *plan);
 
 #endif

@@ -4,7 +4,33 @@
 #include <string.h>
 
 #include "attention/masking_internal.h"
+#include "util/memory.h"
 #include "util/minmax.h"
+
+struct masking masking_of_all(const struct rows_shape *shape)
+{
+	return (struct masking){
+	    .batch = shape->batch,
+	    .heads = shape->heads,
+	    .queries = shape->queries,
+	    .plain_keys = shape->keys - shape->appended_keys,
+	    .appended_keys = shape->appended_keys,
+	    .past_keys = shape->past_keys,
+	};
+}
+
+struct segment_range *segment_ranges(const int64_t *segments, size_t batch, size_t count)
+{
+	size_t runs = segment_runs(count);
+	struct segment_range *ranges = array_alloc(batch * runs, sizeof *ranges);
+	for (size_t i = 0; i < batch * count && ranges; i++) {
+		struct segment_range *range = ranges + i / count * runs + i % count / SEGMENT_RUN;
+		bool begins = i % count % SEGMENT_RUN == 0;
+		range->least = begins || segments[i] < range->least ? segments[i] : range->least;
+		range->most = begins || segments[i] > range->most ? segments[i] : range->most;
+	}
+	return ranges;
+}
 
 void masking_release(struct masking *v)
 {
@@ -35,8 +61,8 @@ struct distances {
 static struct distances window_of(const struct masking *v)
 {
 	return (struct distances){
-	    .nearest = v->causal ? 0 : -(ptrdiff_t)(v->right_bound ? v->right : DISTANCE_MAX),
-	    .farthest = (ptrdiff_t)(v->left_bound ? v->left : DISTANCE_MAX),
+	    .nearest = v->causal ? 0 : -(ptrdiff_t)(v->right_bound ? v->right : MASKING_DISTANCE_MAX),
+	    .farthest = (ptrdiff_t)(v->left_bound ? v->left : MASKING_DISTANCE_MAX),
 	};
 }
 

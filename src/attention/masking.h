@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "input/bundle.h"
+#include "attention/rows.h"
+#include "util/error.h"
 
 struct masking_blocks;
 struct segment_range;
@@ -59,14 +60,26 @@ enum attended {
 	ATTENDED_ALL,
 };
 
-/* Fill `v` from the bundle's tensors mask, key_padding, kv_lengths, segments and
- * source_segments and its settings causal, window, dilation, prefix and blocks; the
- * sizes (batch, heads, queries, plain_keys, appended_keys, past_keys) are set by the
- * caller.  Every disagreement is ATTN_BAD_INPUT that names tensor, found and
- * expected (ATTN_USAGE for a setting from the command line).  Things worth a word (a
- * float mask of zeros and ones, one too short) go to `notes`. */
-enum attn_status bind_masking(struct masking *v, const struct bundle *b, struct string_list *notes,
-			      struct attn_error *err);
+/* A bound of a window beyond this is none: no input has as many keys. */
+#define MASKING_DISTANCE_MAX (SIZE_MAX / 8)
+
+/* Block-sparse attention as in BigBird (Zaheer et al. 2020), in blocks of `size` (at least 1)
+ * positions: of each block of queries the first `global` blocks of keys, the `window` around
+ * its own (odd, or 0 for none) and `random` others, drawn from `seed`. */
+struct block_pattern {
+	size_t size, global, window, random, seed;
+};
+
+/* Make m->blocks, once all else of m is set.  ATTN_BAD_INPUT where there would be too many
+ * pairs of blocks to draw from. */
+enum attn_status masking_set_blocks(struct masking *m, const struct block_pattern *pattern,
+				    struct attn_error *err);
+
+/* The ranges (batch, ...) of segments (batch, count), owned by the caller; NULL: no memory. */
+struct segment_range *segment_ranges(const int64_t *segments, size_t batch, size_t count);
+
+/* The sizes of all rows of a shape; nothing is masked. */
+struct masking masking_of_all(const struct rows_shape *shape);
 void masking_release(struct masking *v);
 
 /* Position of query 0 among the plain keys: kv_lengths[batch] - queries where there

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "attention/masking_internal.h"
-#include "input/settings.h"
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 #include "util/threads.h"
 
@@ -218,7 +218,7 @@ static void draw(void *context, size_t task, size_t worker)
 	qsort(picks, kept, sizeof *picks, by_size);
 }
 
-static enum attn_status draw_all(const struct masking *v, const struct setting *s, struct attn_error *err)
+static enum attn_status draw_all(const struct masking *v, struct attn_error *err)
 {
 	struct masking_blocks *blocks = v->blocks;
 	struct draw d = {.blocks = blocks, .causal = v->causal};
@@ -228,54 +228,13 @@ static enum attn_status draw_all(const struct masking *v, const struct setting *
 	if (!size_mul(v->heads, blocks->query_blocks, &tasks) ||
 	    !size_mul(tasks, blocks->key_blocks, &pairs) || pairs > PAIRS_MAX ||
 	    !size_mul(tasks, blocks->random, &count) || count > PICKS_MAX)
-		return setting_fail(
-		    s, "a larger 'size' or a smaller 'random': there are too many pairs of blocks", err);
+		return attn_fail(err, ATTN_BAD_INPUT, "there are too many pairs of blocks");
 	blocks->picks = array_alloc(count, sizeof *blocks->picks);
 	d.heaps = array_alloc(threads_count(), blocks->random * sizeof *d.heaps);
 	if (blocks->picks && d.heaps)
 		parallel_for_work(tasks, pairs, draw, &d);
 	free(d.heaps);
 	return blocks->picks && d.heaps ? ATTN_OK : attn_fail_memory(err);
-}
-
-/* --- binding ---------------------------------------------------------------------------- */
-
-#define EXAMPLE "such as 'size=64,global=1,window=3,random=2,seed=0'"
-
-/* "key=value,..." into blocks, the window as it stands there. */
-static enum attn_status parse(const struct setting *s, struct masking_blocks *blocks, size_t *window,
-			      struct attn_error *err)
-{
-	static const char *const names[] = {"size", "global", "window", "random", "seed"};
-	size_t *const numbers[] = {&blocks->size, &blocks->global, window, &blocks->random, &blocks->seed};
-	enum {
-		NAMES = sizeof names / sizeof *names
-	};
-	bool given[NAMES] = {false};
-	char copy[200], *rest = copy;
-	if (strlen(s->value) >= sizeof copy)
-		return setting_fail(s, "a short list, " EXAMPLE, err);
-	memcpy(copy, s->value, strlen(s->value) + 1);
-	while (rest && *copy) {
-		const char *name = strsep(&rest, ","), *value = strchr(name, '=');
-		size_t i = 0;
-		while (i < NAMES && (!value || strlen(names[i]) != (size_t)(value - name) ||
-				     strncmp(names[i], name, strlen(names[i])) != 0))
-			i++;
-		if (i == NAMES)
-			return setting_fail(s, "only size, global, window, random and seed, " EXAMPLE, err);
-		if (given[i])
-			return setting_fail(s, "each name once, " EXAMPLE, err);
-		if (!parse_count(value + 1, numbers[i]))
-			return setting_fail(s, "whole numbers from 0 to 2^64 - 1, " EXAMPLE, err);
-		given[i] = true;
-	}
-	if (blocks->size == 0)
-		return setting_fail(s, "a 'size' from 1, " EXAMPLE, err);
-	if (*window > 0 && *window % 2 == 0)
-		return setting_fail(s, "an odd 'window', the query's own block in its middle, or 0 for none",
-				    err);
-	return ATTN_OK;
 }
 
 /* Count blocks, and cut the numbers down to them, so that no sum or product wraps. */
@@ -296,20 +255,18 @@ static void settle(struct masking_blocks *blocks, const struct masking *v, size_
 				blocks->key_blocks + blocks->first_block + blocks->query_blocks);
 }
 
-enum attn_status blocks_bind(struct masking *v, const struct bundle *b, struct attn_error *err)
+enum attn_status masking_set_blocks(struct masking *m, const struct block_pattern *pattern,
+				    struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "blocks");
-	size_t window = 3;
-	if (!s)
-		return ATTN_OK;
-	v->blocks = calloc(1, sizeof *v->blocks);
-	if (!v->blocks)
+	struct masking_blocks *blocks = m->blocks = calloc(1, sizeof *m->blocks);
+	if (!blocks)
 		return attn_fail_memory(err);
-	enum attn_status status = parse(s, v->blocks, &window, err);
-	if (status != ATTN_OK)
-		return status;
-	settle(v->blocks, v, window);
-	return draw_all(v, s, err);
+	*blocks = (struct masking_blocks){.size = pattern->size,
+					  .global = pattern->global,
+					  .random = pattern->random,
+					  .seed = pattern->seed};
+	settle(blocks, m, pattern->window);
+	return draw_all(m, err);
 }
 
 void blocks_release(struct masking_blocks *blocks)

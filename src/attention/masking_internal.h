@@ -4,9 +4,6 @@
 
 #include "attention/masking.h"
 
-/* A bound of a window beyond this is none: no input has as many keys. */
-#define DISTANCE_MAX (SIZE_MAX / 8)
-
 /* The least and the highest segment of a run of SEGMENT_RUN queries or keys (the last of a
  * batch item may be shorter), so that a glance tells rectangles in which nothing is seen. */
 struct segment_range {
@@ -30,9 +27,6 @@ static inline enum attended extent_and(enum attended a, enum attended b)
 							: ATTENDED_SOME;
 }
 
-/* Read the setting `blocks` into v->blocks (NULL without it) and draw the random ones.
- * Causal and lengths must be bound before. */
-enum attn_status blocks_bind(struct masking *v, const struct bundle *b, struct attn_error *err);
 size_t blocks_bytes(const struct masking_blocks *blocks, size_t heads);
 void blocks_release(struct masking_blocks *blocks);
 

@@ -2,42 +2,7 @@
 #include <string.h>
 
 #include "attention/normalizer_internal.h"
-#include "input/settings.h"
 #include "kernels/reference.h"
-
-/* --- settings ----------------------------------------------------------------- */
-
-enum attn_status normalization_bind(struct normalization *n, const struct bundle *b, bool has_sinks,
-				    bool *zero_sink, struct attn_error *err)
-{
-	static const char *const names[] = {"softmax", "sparsemax", "entmax15", "linear"};
-	const size_t count = sizeof names / sizeof *names;
-	const struct setting *kind = bundle_setting(b, "normalizer");
-	size_t found = 0;
-	*n = (struct normalization){.kind = NORMALIZE_SOFTMAX};
-	*zero_sink = false;
-	if (kind) {
-		while (found < count && strcmp(kind->value, names[found]) != 0)
-			found++;
-		if (found == count)
-			return setting_fail(kind, "'softmax', 'sparsemax', 'entmax15' or 'linear'", err);
-		n->kind = (enum normalizer)found;
-	}
-	enum attn_status status = setting_count(b, "top_k", 1, &n->top_k, err);
-	if (status == ATTN_OK)
-		status = setting_bool(b, "zero_sink", zero_sink, err);
-	if (status != ATTN_OK)
-		return status;
-	if (has_sinks && *zero_sink)
-		return setting_fail(bundle_setting(b, "zero_sink"), "false where there are sinks", err);
-	if (has_sinks && n->kind != NORMALIZE_SOFTMAX)
-		return setting_fail(kind, "'softmax' where there are sinks", err);
-	if (*zero_sink && n->kind != NORMALIZE_SOFTMAX)
-		return setting_fail(kind, "'softmax' with zero_sink", err);
-	if (n->top_k > 0 && n->kind == NORMALIZE_LINEAR)
-		return setting_fail(kind, "'softmax', 'sparsemax' or 'entmax15' with top_k", err);
-	return ATTN_OK;
-}
 
 /* --- the highest scores ---------------------------------------------------------- */
 

@@ -18,8 +18,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "input/bundle.h"
-
 enum normalizer {
 	NORMALIZE_SOFTMAX,
 	NORMALIZE_SPARSEMAX,
@@ -38,13 +36,6 @@ static inline bool normalization_needs_rows(const struct normalization *n)
 {
 	return n->top_k > 0 || n->kind == NORMALIZE_SPARSEMAX || n->kind == NORMALIZE_ENTMAX15;
 }
-
-/* Fill `n` from the settings normalizer and top_k, leaving `sinks` NULL, and *zero_sink
- * from zero_sink: the caller binds sinks; `has_sinks` says that there will be some.
- * ATTN_BAD_INPUT (ATTN_USAGE for an option) for an unknown form, sinks or zero_sink with
- * another kind than softmax, both of them at once, and top_k with linear. */
-enum attn_status normalization_bind(struct normalization *n, const struct bundle *b, bool has_sinks,
-				    bool *zero_sink, struct attn_error *err);
 
 /* weights (keys) of one row in float64, rounded once: the reference.  scores (keys) are
  * overwritten; `sink` is the head's logit, -INFINITY for none, which only softmax takes;

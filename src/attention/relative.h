@@ -24,21 +24,30 @@ struct relative {
 	ptrdiff_t least;
 };
 
-/* Fill *r from alibi, relative_bias (T, H), relative_max_distance and
- * relative_bidirectional, for all distances between the queries and plain keys of v,
- * of which batch, heads, queries, plain_keys, past_keys, causal and lengths are used.
- * ALiBi and relative_bias add up.
+/* What the biases follow from; ALiBi's and T5's add up.
  *
- * ALiBi (Press et al. 2022): -slope[h] |D|.  `slopes` (heads) imply it (unless the
- * setting says false); with NULL they follow from the number of heads, as there.
+ * ALiBi (Press et al. 2022): -slope[h] |D|.
  *
- * relative_bias (Raffel et al. 2020): relative_bias[bucket(D)][h]: half of the buckets
- * (of each direction, where there are two) are one distance each, the others grow
- * logarithmically up to relative_max_distance (128).
- *
- * ATTN_BAD_INPUT that names tensor or setting, found and expected; *r is then empty. */
-enum attn_status relative_bind(struct relative *r, const struct bundle *b, const struct masking *v,
-			       const float *slopes, struct attn_error *err);
+ * T5 (Raffel et al. 2020): bias[bucket(D)][h]: half of the buckets (of each direction, where
+ * there are two) are one distance each, the others grow logarithmically up to
+ * max_distance. */
+struct relative_rules {
+	bool alibi;
+	const float *slopes; /* (heads); NULL: they follow from the number of heads, as there */
+	const float *bias;   /* (buckets, heads), or NULL: not T5 */
+	size_t buckets;      /* at least 2; even and at least 4 where bidirectional */
+	bool bidirectional;  /* keys before a query and after it have buckets of their own */
+	size_t max_distance; /* more than relative_exact_distances */
+};
+
+/* How many distances have a bucket of their own. */
+size_t relative_exact_distances(const struct relative_rules *rules);
+
+/* Fill *r for all distances between the queries and plain keys of m, of which batch, heads,
+ * queries, plain_keys, past_keys and lengths are used.  ATTN_BAD_INPUT where a bias is
+ * beyond float32; *r is then empty. */
+enum attn_status relative_init(struct relative *r, const struct relative_rules *rules,
+			       const struct masking *m, struct attn_error *err);
 void relative_release(struct relative *r);
 
 /* The bias of a head at a distance within the table; 0 where there is no bias. */

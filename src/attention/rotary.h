@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "input/bundle.h"
-
 struct rotary {
 	double base;      /* after NTK scaling */
 	double divisor;   /* what linear scaling divides positions by, else 1 */
@@ -21,15 +19,9 @@ struct rotary {
 	size_t first;     /* the first of them within a head */
 };
 
-/* Fill *r from the settings rope (a base, or none), rope_style, rope_dim and
- * rope_scaling: "linear=F" divides positions by F (Chen et al. 2023), "ntk=F" makes
- * the base base F^(r/(r-2)) (bloc97 2023).  `size` is the head size d; `latent_dims`
- * is how many of them, the last, latent attention turns, or 0: the first rope_dim or
- * all are turned.  ATTN_BAD_INPUT (ATTN_USAGE for an option) that names the setting:
- * malformed, no even number of dimensions, or without rope.  A rope of none on the
- * command line turns off what a file says of its style, dimensions and scaling. */
-enum attn_status rotary_bind(struct rotary *r, const struct bundle *b, size_t size, size_t latent_dims,
-			     struct attn_error *err);
+/* The base that lets `dims` rotated dimensions serve texts `factor` times as long:
+ * base factor^(dims / (dims - 2)), for more than 2 of them (bloc97 2023, "NTK-aware"). */
+double rotary_ntk_base(double base, double factor, size_t dims);
 
 /* table (count, dims): the cosine of pair c at [c], its sine at [dims/2 + c], at
  * positions[count] below 2^53.  Computed in double. */
@@ -38,6 +30,6 @@ void rotary_table(const struct rotary *r, const double *positions, size_t count,
 /* Turn in place, by the rows of `table` (count, dims), the vectors of one head of
  * `count` tokens, which begin at rows[t * stride].  Each result is computed in double
  * and rounded once. */
-void rotary_turn(const struct rotary *r, const float *table, float *rows, size_t stride, size_t count);
+void rotary_rotate(const struct rotary *r, const float *table, float *rows, size_t stride, size_t count);
 
 #endif

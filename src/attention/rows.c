@@ -5,39 +5,30 @@
 #include <stdlib.h>
 
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 #include "util/threads.h"
 
-void rows_info_release(struct rows_info *info)
+static size_t head_blocks(const struct rows_shape *shape)
 {
-	string_list_release(&info->query_labels);
-	string_list_release(&info->key_labels);
-	string_list_release(&info->head_names);
-	free(info->query_numbers);
-	free(info->key_numbers);
-	*info = (struct rows_info){0};
+	return shape->queries / ROWS_BLOCK + (shape->queries % ROWS_BLOCK != 0);
 }
 
-static size_t head_blocks(const struct rows_info *info)
+bool rows_block_count(const struct rows_shape *shape, size_t *count)
 {
-	return info->queries / ROWS_BLOCK + (info->queries % ROWS_BLOCK != 0);
+	return size_mul(shape->layers, shape->batch, count) && size_mul(*count, shape->heads, count) &&
+	       size_mul(*count, head_blocks(shape), count);
 }
 
-bool rows_block_count(const struct rows_info *info, size_t *count)
+size_t rows_number(const struct rows_shape *shape, size_t layer, size_t batch, size_t head, size_t query)
 {
-	return size_mul(info->layers, info->batch, count) && size_mul(*count, info->heads, count) &&
-	       size_mul(*count, head_blocks(info), count);
+	return ((layer * shape->batch + batch) * shape->heads + head) * shape->queries + query;
 }
 
-size_t rows_number(const struct rows_info *info, size_t layer, size_t batch, size_t head, size_t query)
+size_t rows_before_block(const struct rows_shape *shape, size_t block)
 {
-	return ((layer * info->batch + batch) * info->heads + head) * info->queries + query;
-}
-
-size_t rows_before_block(const struct rows_info *info, size_t block)
-{
-	size_t blocks = head_blocks(info);
-	return block / blocks * info->queries + block % blocks * ROWS_BLOCK;
+	size_t blocks = head_blocks(shape);
+	return block / blocks * shape->queries + block % blocks * ROWS_BLOCK;
 }
 
 /* Runs of selected queries, each at most a block. */
@@ -48,12 +39,12 @@ struct runs {
 	size_t count;
 };
 
-static bool find_runs(const struct rows_info *info, const bool *selected, struct runs *runs)
+static bool find_runs(const struct rows_shape *shape, const bool *selected, struct runs *runs)
 {
-	runs->items = array_alloc(info->queries, sizeof *runs->items);
+	runs->items = array_alloc(shape->queries, sizeof *runs->items);
 	if (!runs->items)
 		return false;
-	for (size_t query = 0; query < info->queries; query++) {
+	for (size_t query = 0; query < shape->queries; query++) {
 		if (!rows_chosen(selected, query))
 			continue;
 		struct run *last = runs->count ? &runs->items[runs->count - 1] : NULL;
@@ -68,7 +59,7 @@ static bool find_runs(const struct rows_info *info, const bool *selected, struct
 /* A stream in progress: blocks are read in any order and delivered in theirs. */
 struct stream {
 	struct row_source *source;
-	struct row_consumer *const *sinks;
+	struct row_consumer *const *consumers;
 	size_t consumer_count;
 	struct runs runs;
 	size_t longest; /* rows of the longest run */
@@ -86,20 +77,20 @@ struct stream {
 
 static struct row_block block_of_task(const struct stream *s, size_t task)
 {
-	const struct rows_info *info = s->source->info;
+	const struct rows_shape *shape = &s->source->shape;
 	size_t number = s->first + task, head = s->heads[number / s->runs.count];
 	const struct run *run = &s->runs.items[number % s->runs.count];
 	struct row_block block = {
-	    .layer = head / info->heads / info->batch,
-	    .batch = head / info->heads % info->batch,
-	    .head = head % info->heads,
+	    .layer = head / shape->heads / shape->batch,
+	    .batch = head / shape->heads % shape->batch,
+	    .head = head % shape->heads,
 	    .query = run->query,
 	    .count = run->count,
-	    .keys = info->keys,
+	    .keys = shape->keys,
 	};
 	for (size_t i = 0; i < s->consumer_count; i++)
-		if (s->sinks[i]->place)
-			s->sinks[i]->place(s->sinks[i], &block);
+		if (s->consumers[i]->place)
+			s->consumers[i]->place(s->consumers[i], &block);
 	return block;
 }
 
@@ -136,10 +127,10 @@ static bool all_done(const struct stream *s)
 {
 	bool any = false;
 	for (size_t i = 0; i < s->consumer_count; i++) {
-		struct row_consumer *sink = s->sinks[i];
-		if (sink->done && sink->done(sink))
+		struct row_consumer *consumer = s->consumers[i];
+		if (consumer->done && consumer->done(consumer))
 			any = true;
-		else if (!sink->passive)
+		else if (!consumer->passive)
 			return false;
 	}
 	return any;
@@ -160,7 +151,7 @@ static void stream_block(void *context, size_t task, size_t worker)
 		wait_for_turn(s, task);
 	read &= !atomic_load(&s->stopped);
 	for (size_t i = 0; i < s->consumer_count && read && status == ATTN_OK; i++)
-		status = s->sinks[i]->consume(s->sinks[i], &block, &err);
+		status = s->consumers[i]->consume(s->consumers[i], &block, &err);
 	if (status != ATTN_OK)
 		fail_stream(s, status, &err);
 	else if (read && all_done(s))
@@ -175,7 +166,7 @@ static void stream_blocks(struct stream *s, size_t tasks)
 	bool small = size_mul(tasks, s->source->row_cost, &cost) && size_mul(cost, s->longest, &cost) &&
 		     cost < THREADS_WORTH;
 	for (size_t i = 0; i < s->consumer_count && !small; i++)
-		s->ordered |= !s->sinks[i]->any_order;
+		s->ordered |= !s->consumers[i]->any_order;
 	if (!small) {
 		parallel_for(tasks, stream_block, s);
 		return;
@@ -185,29 +176,30 @@ static void stream_blocks(struct stream *s, size_t tasks)
 }
 
 /* The selected (layer, batch, head) in their order. */
-static bool find_heads(const struct rows_info *info, const struct rows_selection *selection, size_t **heads,
+static bool find_heads(const struct rows_shape *shape, const struct rows_selection *selection, size_t **heads,
 		       size_t *count)
 {
-	size_t all = info->layers * info->batch * info->heads;
+	size_t all = shape->layers * shape->batch * shape->heads;
 	*heads = array_alloc(all, sizeof **heads);
 	*count = 0;
 	if (!*heads)
 		return false;
 	for (size_t i = 0; i < all; i++)
-		if (rows_chosen(selection->layers, i / info->heads / info->batch) &&
-		    rows_chosen(selection->batch, i / info->heads % info->batch) &&
-		    rows_chosen(selection->heads, i % info->heads))
+		if (rows_chosen(selection->layers, i / shape->heads / shape->batch) &&
+		    rows_chosen(selection->batch, i / shape->heads % shape->batch) &&
+		    rows_chosen(selection->heads, i % shape->heads))
 			(*heads)[(*count)++] = i;
 	return true;
 }
 
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
-			     struct row_consumer *const *sinks, size_t consumer_count, struct attn_error *err)
+			     struct row_consumer *const *consumers, size_t consumer_count,
+			     struct attn_error *err)
 {
 	static const struct rows_selection all = {0};
 	struct stream s = {
 	    .source = source,
-	    .sinks = sinks,
+	    .consumers = consumers,
 	    .consumer_count = consumer_count,
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .turn_changed = PTHREAD_COND_INITIALIZER,
@@ -215,8 +207,8 @@ enum attn_status rows_stream(struct row_source *source, const struct rows_select
 	size_t heads, tasks = 0;
 	if (!selection)
 		selection = &all;
-	if (!find_heads(source->info, selection, &s.heads, &heads) ||
-	    !find_runs(source->info, selection->queries, &s.runs) || !size_mul(heads, s.runs.count, &tasks))
+	if (!find_heads(&source->shape, selection, &s.heads, &heads) ||
+	    !find_runs(&source->shape, selection->queries, &s.runs) || !size_mul(heads, s.runs.count, &tasks))
 		s.status = attn_fail_memory(&s.error);
 	for (size_t i = 0; i < s.runs.count; i++)
 		s.longest = size_max(s.longest, s.runs.items[i].count);
@@ -224,6 +216,8 @@ enum attn_status rows_stream(struct row_source *source, const struct rows_select
 		s.first = selection->first_block;
 		tasks = selection->last_block - s.first;
 	}
+	if (s.status == ATTN_OK && source->start)
+		s.status = source->start(source, &s.error);
 	if (s.status == ATTN_OK)
 		stream_blocks(&s, tasks);
 	if (s.status != ATTN_OK && err)

@@ -1,6 +1,6 @@
 /* Rows of attention weights: who yields them and who consumes them.
  *
- * A source yields blocks of rows of the attention matrix; a sink sees every
+ * A source yields blocks of rows of the attention matrix; a consumer sees every
  * block once and keeps only what it needs, so the whole matrix never has to
  * exist.  The engine is one source (it computes rows), a stored result is
  * another (it maps them).
@@ -11,69 +11,84 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "attention/masking.h"
 #include "util/error.h"
-#include "util/strings.h"
 
-/* What a source's rows look like, and what to call them. */
-struct rows_info {
-	size_t batch, layers, heads, queries, keys; /* each at least 1 */
-	bool has_batch;                             /* the input had a batch dimension */
-	bool has_layers;                            /* the weights have a layer dimension */
-	bool layer_known;                           /* titles and file names say the layer */
-	size_t first_layer;                         /* the number of layer 0 */
-
-	/* Raw labels as the files have them: `queries` and `keys` strings.  A
-	 * number stands where a label is missing. */
-	struct string_list query_labels, key_labels;
-
-	/* Where some are left out: the index that each had before, (queries) and (keys),
-	 * owned; or NULL. */
-	size_t *query_numbers, *key_numbers;
-	struct string_list head_names; /* `heads` strings, or empty */
-	bool has_tokens;               /* some labels are tokens, not numbers */
-	bool cross;                    /* keys come from another sequence than queries */
-	bool signed_weights;           /* weights may be negative: differential attention */
+/* Keys in the order of a row: those of a KV cache, own, appended. */
+struct key_counts {
+	size_t past, own;
+	bool bias, zero; /* appended by bias_k and by add_zero_attn */
 };
 
-void rows_info_release(struct rows_info *info);
-
-/* The index by which query or key i is known to users. */
-static inline size_t query_number(const struct rows_info *info, size_t i)
+/* All keys of a row. */
+static inline size_t key_total(const struct key_counts *keys)
 {
-	return info->query_numbers ? info->query_numbers[i] : i;
+	return keys->past + keys->own + keys->bias + keys->zero;
 }
 
-static inline size_t key_number(const struct rows_info *info, size_t i)
+/* The shape of a source's rows. */
+struct rows_shape {
+	size_t batch, layers, heads, queries, keys; /* each at least 1 */
+	size_t past_keys, appended_keys;            /* of the keys, the first and the last ones */
+	bool cross;                                 /* keys come from another sequence than queries */
+	bool signed_weights;                        /* weights may be negative: differential attention */
+};
+
+/* What a weight of a block is. */
+enum cell {
+	CELL_MASKED = 0,   /* the query does not attend to the key: exactly 0 */
+	CELL_ATTENDED = 1, /* a weight like any other */
+	CELL_UNSCALED = 2, /* a weight that a user set aside: it is shown, but the scale of colours
+			    * is not made for it */
+	CELL_REMOVED = 3,  /* taken out by a user, who had the rest add up to 1 again: exactly 0 */
+};
+
+/* Whether the cell has a weight to show, rank and count. */
+static inline bool cell_has_weight(unsigned char cell)
 {
-	return info->key_numbers ? info->key_numbers[i] : i;
+	return cell == CELL_ATTENDED || cell == CELL_UNSCALED;
 }
 
-enum {
-	CELL_UNSCALED = 2 /* of row_block.visible */
+/* What becomes of a score, stage by stage. */
+enum score_stage {
+	SCORES_PRODUCT, /* of a query and a key, before it is scaled */
+	SCORES_RAW,     /* scaled products */
+	SCORES_CAPPED,  /* after softcap */
+	SCORES_MASKED,  /* after mask and bias; -inf where masked */
+	SCORE_STAGES
 };
 
 /* `count` query rows, from `query` on, of one (batch, layer, head). */
 struct row_block {
 	size_t batch, layer, head, query, count, keys;
-	const float *weights;         /* (count, keys): in [0, 1] unless signed; masked is exactly 0 */
-	const unsigned char *visible; /* (count, keys): 0 = masked, 1 = not; CELL_UNSCALED =
-				       * not, but it does not count for the scale of colours */
-	const float *scores;          /* (count, keys), or NULL unless the source was asked for them */
-	const float *context;         /* (count, value size; context_stride), or NULL unless asked for */
-	size_t masked;                /* rows in which every key is masked */
+	const float *weights;              /* (count, keys): in [0, 1] unless signed; masked is exactly 0 */
+	const unsigned char *cells;        /* (count, keys): enum cell */
+	const float *scores[SCORE_STAGES]; /* (count, keys) each; NULL unless the source was asked for */
+	const float *unscaled_weights;     /* (count, keys): weights of the same scores before any scale
+					    * and temperature; NULL unless asked for */
+	const double *shares; /* (count, keys): how much of the context's length each key's value makes,
+			       * w v.c / |c|^2, NAN where |c| is 0; NULL unless asked for */
+	const float *context; /* (count, value size; context_stride), or NULL unless asked for */
+	size_t masked;        /* rows that attend to no key */
 
-	/* Where a sink wants things to be put, or NULL: set before the block is read.  A
+	/* Where a consumer wants things to be put, or NULL: set before the block is read.  A
 	 * source that computes them may put them there, and then points to it. */
 	float *weights_place; /* (count, keys) */
 	float *context_place; /* (count, value size; context_stride) */
 	size_t context_stride;
 };
 
+/* A source computes nothing until it is started, so that a command can lay out what it
+ * will make of the rows, and refuse, before any work. */
 struct row_source {
-	const struct rows_info *info;  /* owned by the source */
-	const struct masking *masking; /* what hides keys; owned by the source */
-	size_t row_cost;               /* about how many multiply-adds a row takes */
+	struct rows_shape shape;
+	size_t row_cost; /* about how many multiply-adds a row takes */
+
+	/* About how long a query takes, against others of the source; NULL: all the same. */
+	size_t (*query_work)(const struct row_source *source, size_t batch, size_t query);
+
+	/* Do what must be done before rows can be read (project, load, allocate); nothing the
+	 * second time.  rows_stream calls it; NULL: there is nothing. */
+	enum attn_status (*start)(struct row_source *source, struct attn_error *err);
 
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
 	 * head); they stay valid until the next call with the same `worker` (below
@@ -90,21 +105,21 @@ enum {
 }; /* rows a block at most: a block of 131,072 keys is then 64 MiB */
 
 struct row_consumer {
-	enum attn_status (*consume)(struct row_consumer *sink, const struct row_block *block,
+	enum attn_status (*consume)(struct row_consumer *consumer, const struct row_block *block,
 				    struct attn_error *err);
 
 	/* Set the block's places before it is read, or NULL.  May be called by several
 	 * threads at a time. */
-	void (*place)(struct row_consumer *sink, struct row_block *block);
+	void (*place)(struct row_consumer *consumer, struct row_block *block);
 
 	/* `consume`, too, may be called by several threads at a time, in any order. */
 	bool any_order;
 
-	/* Whether no further block can matter to the sink; NULL: all matter.  Asked after
+	/* Whether no further block can matter to the consumer; NULL: all matter.  Asked after
 	 * `consume` and as that is called. */
-	bool (*done)(struct row_consumer *sink);
+	bool (*done)(struct row_consumer *consumer);
 
-	/* No reason to go on: a sink that only looks at what others are streamed. */
+	/* No reason to go on: a consumer that only looks at what others are streamed. */
 	bool passive;
 };
 
@@ -126,20 +141,20 @@ static inline bool rows_chosen(const bool *selected, size_t i)
 
 /* How many blocks all rows make: for each (layer, batch, head) its queries by
  * ROWS_BLOCK.  False when that many cannot be counted. */
-bool rows_block_count(const struct rows_info *info, size_t *count);
+bool rows_block_count(const struct rows_shape *shape, size_t *count);
 
 /* The number of a row among all rows, in the order layer, batch, head, query. */
-size_t rows_number(const struct rows_info *info, size_t layer, size_t batch, size_t head, size_t query);
+size_t rows_number(const struct rows_shape *shape, size_t layer, size_t batch, size_t head, size_t query);
 
 /* How many rows come before a block (or after them all: the end). */
-size_t rows_before_block(const struct rows_info *info, size_t block);
+size_t rows_before_block(const struct rows_shape *shape, size_t block);
 
 /* Read the selected rows by all threads (by one, where there is little to do) and
- * give each block to every sink: one block at a time and in the order layer, batch,
- * head, query, unless all sinks take any order.  Stops at the first failure, and with
- * ATTN_OK as soon as every sink is done but passive ones. */
+ * give each block to every consumer: one block at a time and in the order layer, batch,
+ * head, query, unless all consumers take any order.  Stops at the first failure, and with
+ * ATTN_OK as soon as every consumer is done but passive ones. */
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
-			     struct row_consumer *const *sinks, size_t consumer_count,
+			     struct row_consumer *const *consumers, size_t consumer_count,
 			     struct attn_error *err);
 
 #endif

@@ -14,9 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "input/bundle.h"
-
-struct problem;
+#include "attention/arrays.h"
 
 enum score_kind {
 	SCORE_SCALED_DOT,
@@ -24,13 +22,6 @@ enum score_kind {
 	SCORE_GENERAL,
 	SCORE_ADDITIVE,
 	SCORE_COSINE,
-};
-
-/* A matrix or vector of each head, row-major, at data + h * head_stride; a stride of 0
- * means that the heads share it.  NULL data: not given. */
-struct head_matrix {
-	const float *data;
-	size_t rows, cols, head_stride;
 };
 
 struct score {
@@ -41,13 +32,6 @@ struct score {
 	const float *temperature;      /* (H), or NULL: 1 */
 	double softcap;                /* 0: none */
 };
-
-/* Bind the score function of a problem whose shapes are known, with temperature and
- * softcap.  ATTN_BAD_INPUT or ATTN_USAGE as problem_init. */
-enum attn_status score_bind(struct problem *p, const struct bundle *b, struct attn_error *err);
-
-/* Whether Q and K of this kind have one size. */
-bool score_needs_one_size(const struct bundle *b);
 
 /* scale / temperature of a head. */
 double score_scale(const struct score *score, size_t head);

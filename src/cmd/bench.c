@@ -6,12 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "cmd/options.h"
 #include "consumers/context.h"
 #include "input/settings.h"
 #include "kernels/kernels.h"
-#include "util/checked.h"
 #include "util/memory.h"
 #include "util/threads.h"
 
@@ -143,21 +142,21 @@ static double measure_peak(const struct kernels *kernels)
 
 /* All weights in memory. */
 struct weights_consumer {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	float *weights; /* (H, N, N) */
 	size_t tokens;
 };
 
-static void place_weights(struct row_consumer *sink, struct row_block *block)
+static void place_weights(struct row_consumer *consumer, struct row_block *block)
 {
-	struct weights_consumer *s = (struct weights_consumer *)sink;
+	struct weights_consumer *s = (struct weights_consumer *)consumer;
 	block->weights_place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
 }
 
-static enum attn_status keep_weights(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status keep_weights(struct row_consumer *consumer, const struct row_block *block,
 				     struct attn_error *err)
 {
-	const struct weights_consumer *s = (const struct weights_consumer *)sink;
+	const struct weights_consumer *s = (const struct weights_consumer *)consumer;
 	float *place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
 	(void)err;
 	if (block->weights != place) /* the reference has its own memory */
@@ -165,23 +164,12 @@ static enum attn_status keep_weights(struct row_consumer *sink, const struct row
 	return ATTN_OK;
 }
 
-/* A float32 tensor of numbers that are nearly normal (sums of uniform ones), with
- * standard deviation `scale`, the same in every run. */
-static enum attn_status add_random(struct bundle *b, const char *role, int rank, const size_t *shape,
-				   double scale, struct attn_error *err)
+/* Fill numbers that are nearly normal (sums of uniform ones), with standard deviation
+ * `scale`, the same in every run. */
+static void fill_random(float *numbers, size_t count, double scale)
 {
 	static uint64_t seed = 1;
-	struct tensor t;
-	enum attn_status status = tensor_init(&t, role, "bench", DTYPE_F32, rank, shape, err);
-	if (status != ATTN_OK)
-		return status;
-	float *numbers = floats_alloc(t.count);
-	t.data = t.owned = numbers;
-	if (!numbers) {
-		tensor_release(&t);
-		return attn_fail_memory(err);
-	}
-	for (size_t i = 0; i < t.count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		double sum = 0;
 		for (int j = 0; j < 4; j++) {
 			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -189,50 +177,75 @@ static enum attn_status add_random(struct bundle *b, const char *role, int rank,
 		}
 		numbers[i] = (float)(sum * sqrt(3) * scale);
 	}
-	return bundle_add_tensor(b, &t, err);
 }
 
-static enum attn_status make_input(struct bundle *b, const struct shape *s, enum mode mode, bool causal,
-				   struct attn_error *err)
-{
-	size_t width = s->heads * s->head_size;
-	const size_t heads[] = {s->heads, s->tokens, s->head_size};
-	const size_t tokens[] = {s->tokens, width}, square[] = {width, width};
-	static const char *const ready[] = {"q", "k", "v"}, *const weights[] = {"wq", "wk", "wv"};
-	char number[32];
-	enum attn_status status = ATTN_OK;
-	if (mode == MODE_PROJECTED)
-		status = add_random(b, "embeddings", 2, tokens, 1, err);
-	for (size_t i = 0; i < 3 && status == ATTN_OK; i++)
-		status = mode == MODE_PROJECTED
-			     ? add_random(b, weights[i], 2, square, 1 / sqrt((double)width), err)
-			     : add_random(b, ready[i], 3, heads, 1, err);
-	snprintf(number, sizeof number, "%zu", s->heads);
-	if (status == ATTN_OK)
-		status = bundle_override(b, "num_heads", number, "--shape", err);
-	if (status == ATTN_OK)
-		status = bundle_override(b, "causal", causal ? "true" : "false", "--causal", err);
-	return status;
-}
+enum {
+	MOST_ARRAYS = 4 /* embeddings and three matrices, or Q, K and V */
+};
 
 struct work {
-	struct bundle bundle;
-	struct problem problem;
-	struct engine *engine; /* kept over runs; projects anew where that is measured */
+	enum mode mode;
+	float *arrays[MOST_ARRAYS];
+	struct attention attention;
+	struct plan plan;
+	struct row_source *source; /* kept over runs, unless projecting is measured too */
 	struct context_consumer context;
 	struct weights_consumer weights;
-	enum mode mode;
 };
+
+static bool make_arrays(struct work *w, const struct shape *s)
+{
+	size_t width = s->heads * s->head_size;
+	for (size_t i = 0; i < (w->mode == MODE_PROJECTED ? MOST_ARRAYS : 3); i++) {
+		bool matrix = w->mode == MODE_PROJECTED && i > 0;
+		size_t rows = matrix ? width : s->tokens;
+		w->arrays[i] = floats_alloc4(rows, width, 1, 1);
+		if (!w->arrays[i])
+			return false;
+		fill_random(w->arrays[i], rows * width, matrix ? 1 / sqrt((double)width) : 1);
+	}
+	return true;
+}
+
+static void make_attention(struct work *w, const struct shape *s, bool causal)
+{
+	size_t width = s->heads * s->head_size, head = s->tokens * s->head_size;
+	struct attention *a = &w->attention;
+	*a = (struct attention){.batch = 1,
+				.heads = s->heads,
+				.kv_heads = s->heads,
+				.queries = s->tokens,
+				.keys = {.own = s->tokens},
+				.head_size = s->head_size,
+				.value_size = s->head_size,
+				.has_values = true,
+				.projected = w->mode == MODE_PROJECTED};
+	attention_set_plain(a);
+	a->masking.causal = causal;
+	if (a->projected) {
+		a->embeddings = a->source = a->source_values =
+		    (struct sequence){w->arrays[0], s->tokens, width, 0};
+		a->wq = (struct matrix){w->arrays[1], width, width, width};
+		a->wk = (struct matrix){w->arrays[2], width, width, width};
+		a->wv = (struct matrix){w->arrays[3], width, width, width};
+	} else {
+		a->q = (struct heads_view){w->arrays[0], 0, head, s->head_size};
+		a->k = (struct heads_view){w->arrays[1], 0, head, s->head_size};
+		a->v = (struct heads_view){w->arrays[2], 0, head, s->head_size};
+	}
+}
 
 static enum attn_status work_open(struct work *w, const struct shape *s, enum mode mode, bool causal,
 				  struct attn_error *err)
 {
 	*w = (struct work){.mode = mode};
-	enum attn_status status = make_input(&w->bundle, s, mode, causal, err);
+	if (!make_arrays(w, s))
+		return attn_fail_memory(err);
+	make_attention(w, s, causal);
+	struct rows_want want = {.weights = mode == MODE_WEIGHTS, .context = true};
+	enum attn_status status = plan_init(&w->plan, &w->attention, NULL, want, err);
 	if (status == ATTN_OK)
-		status = problem_init(&w->problem, &w->bundle, err);
-	if (status == ATTN_OK)
-		status = context_consumer_init(&w->context, &w->problem.info, s->head_size, err);
+		status = context_consumer_init(&w->context, &w->plan.shape, s->head_size, err);
 	if (status == ATTN_OK && mode == MODE_WEIGHTS) {
 		w->weights = (struct weights_consumer){
 		    {.consume = keep_weights, .place = place_weights, .any_order = true},
@@ -244,27 +257,32 @@ static enum attn_status work_open(struct work *w, const struct shape *s, enum mo
 	return status;
 }
 
+static void work_stop(struct work *w)
+{
+	if (w->source)
+		w->source->free(w->source);
+	w->source = NULL;
+}
+
 static void work_release(struct work *w)
 {
-	if (w->engine)
-		engine_rows(w->engine)->free(engine_rows(w->engine));
+	work_stop(w);
 	context_consumer_release(&w->context);
 	free(w->weights.weights);
-	problem_release(&w->problem);
-	bundle_release(&w->bundle);
+	plan_release(&w->plan);
+	attention_release(&w->attention);
+	for (size_t i = 0; i < MOST_ARRAYS; i++)
+		free(w->arrays[i]);
 }
 
 static enum attn_status work_run(struct work *w, struct attn_error *err)
 {
-	struct row_consumer *sinks[] = {&w->context.sink, &w->weights.sink};
-	struct engine_want want = {.weights = w->mode == MODE_WEIGHTS, .context = true};
-	enum attn_status status = ATTN_OK;
-	if (!w->engine)
-		status = engine_new(&w->engine, &w->problem, want, err);
-	else if (w->mode == MODE_PROJECTED)
-		status = engine_update(w->engine, err);
+	struct row_consumer *consumers[] = {&w->context.consumer, &w->weights.consumer};
+	enum attn_status status = w->source ? ATTN_OK : plan_run(&w->plan, &w->source, err);
 	if (status == ATTN_OK)
-		status = rows_stream(engine_rows(w->engine), NULL, sinks, want.weights ? 2 : 1, err);
+		status = rows_stream(w->source, NULL, consumers, w->mode == MODE_WEIGHTS ? 2 : 1, err);
+	if (w->mode == MODE_PROJECTED)
+		work_stop(w);
 	return status;
 }
 

@@ -1,4 +1,4 @@
-/* The commands: each parses its options, validates, joins sources and sinks, and
+/* The commands: each parses its options, validates, joins sources and consumers, and
  * reports.  A command's function returns its exit status and fills the error,
  * which command_start prints.
  */

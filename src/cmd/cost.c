@@ -46,34 +46,35 @@ static enum attn_status panel_cells(const struct rows_info *info, const struct r
 				    size_t *cells, struct attn_error *err)
 {
 	size_t rows, cols;
-	enum attn_status status =
-	    heatmap_limits(info->queries, info->keys, panels, &r->figure.heatmap, &rows, &cols, err);
+	enum attn_status status = heatmap_limits(info->shape.queries, info->shape.keys, panels,
+						 &r->figure.heatmap, &rows, &cols, err);
 	*cells = 0;
 	if (status == ATTN_OK)
-		*cells = grid_factor(info->queries, grid_factor(info->queries, rows)) *
-			 grid_factor(info->keys, grid_factor(info->keys, cols));
+		*cells = grid_factor(info->shape.queries, grid_factor(info->shape.queries, rows)) *
+			 grid_factor(info->shape.keys, grid_factor(info->shape.keys, cols));
 	return status;
 }
 
 static enum attn_status add_pictures(struct cost *cost, const struct rows_info *info,
 				     const struct run_options *r, struct attn_error *err)
 {
-	size_t single, small = 0, planes = info->layers * info->batch;
+	size_t single, small = 0, planes = info->shape.layers * info->shape.batch;
 	enum attn_status status = panel_cells(info, r, 1, &single, err);
-	if (status == ATTN_OK && info->heads > 1)
-		status = panel_cells(info, r, info->heads, &small, err);
+	if (status == ATTN_OK && info->shape.heads > 1)
+		status = panel_cells(info, r, info->shape.heads, &small, err);
 	if (status != ATTN_OK)
 		return status;
-	cost->grids = GRID_BYTES * (single + small * info->heads);
+	cost->grids = GRID_BYTES * (single + small * info->shape.heads);
 	cost->program += FONTS_BYTES + IMAGE_BYTES * single;
 	struct buffer name = BUFFER_INIT;
-	size_t pictures = planes * (info->heads + (info->heads > 1));
+	size_t pictures = planes * (info->shape.heads + (info->shape.heads > 1));
 	buffer_printf(&name, "%s/*.png (%zu)", r->heatmaps ? r->heatmaps : r->directory, pictures);
-	status = name.failed ? attn_fail_memory(err)
-			     : cost_add_file(cost, name.data,
-					     (uint64_t)pictures * PICTURE_BYTES +
-						 (uint64_t)planes * info->heads * (single + small) * 2 / 3,
-					     false, err);
+	status = name.failed
+		     ? attn_fail_memory(err)
+		     : cost_add_file(cost, name.data,
+				     (uint64_t)pictures * PICTURE_BYTES +
+					 (uint64_t)planes * info->shape.heads * (single + small) * 2 / 3,
+				     false, err);
 	buffer_release(&name);
 	return status;
 }
@@ -81,13 +82,13 @@ static enum attn_status add_pictures(struct cost *cost, const struct rows_info *
 static enum attn_status add_ranking(struct cost *cost, const struct rows_info *info,
 				    const struct run_options *r, struct attn_error *err)
 {
-	size_t lists = info->layers * info->batch * info->heads * info->queries;
-	size_t kept = size_min(r->top, info->keys), token = 0;
+	size_t lists = info->shape.layers * info->shape.batch * info->shape.heads * info->shape.queries;
+	size_t kept = size_min(r->top, info->shape.keys), token = 0;
 	struct buffer path = BUFFER_INIT;
 	cost->rankings = lists * (kept * sizeof(struct ranked) + sizeof(size_t));
-	for (size_t i = 0; i < info->queries; i++)
+	for (size_t i = 0; i < info->shape.queries; i++)
 		token += strlen(info->query_labels.items[i]);
-	size_t line = 32 + 2 * token / info->queries; /* numbers, and two tokens */
+	size_t line = 32 + 2 * token / info->shape.queries; /* numbers, and two tokens */
 	if (r->everything)
 		buffer_printf(&path, "%s/rankings.tsv", r->directory);
 	else
@@ -104,28 +105,25 @@ static enum attn_status add_ranking(struct cost *cost, const struct rows_info *i
 }
 
 static enum attn_status work_out(struct cost *cost, const struct inputs *in, const struct run_options *r,
-				 struct engine_want want, struct attn_error *err)
+				 struct attn_error *err)
 {
 	const struct rows_info *info = in->info;
-	const struct problem *p = &in->problem;
-	const struct masking *v = in->source->masking;
+	size_t rows = info->shape.batch * info->shape.queries;
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < in->bundle.tensor_count; i++) {
 		const struct tensor *t = &in->bundle.tensors[i];
 		cost->inputs +=
 		    t->count * (dtype_size(t->dtype) + (t->dtype == DTYPE_F32 ? 0 : sizeof(float)));
 	}
-	cost->inputs += masking_bytes(v);
-	cost->program = PROGRAM_BYTES + (info->queries + info->keys) * LABEL_BYTES;
-	if (!in->stored) {
-		cost->engine = engine_cost(p, want);
-		if (want.context)
-			cost->results = p->batch * p->queries * p->heads * p->value_size * sizeof(float);
-		if (r->everything || r->output)
-			cost->results += p->batch * p->queries * p->output_size * sizeof(float);
-		else
-			cost->engine.output = 0;
-	}
+	cost->inputs += masking_bytes(in->subject.masking);
+	cost->program = PROGRAM_BYTES + (info->shape.queries + info->shape.keys) * LABEL_BYTES;
+	cost->plan = in->plan.cost; /* nothing where rows are read */
+	if (in->plan.want.context)
+		cost->results = rows * in->subject.output->context_size * sizeof(float);
+	if (r->everything || r->output)
+		cost->results += rows * subject_output_size(&in->subject) * sizeof(float);
+	else
+		cost->plan.output = 0;
 	if (r->everything || r->rankings)
 		status = add_ranking(cost, info, r, err);
 	if (status == ATTN_OK && (r->everything || r->heatmaps))
@@ -201,24 +199,24 @@ static void print_table(struct buffer *out, const struct cost *cost, const struc
 }
 
 enum attn_status cost_print(struct cost *cost, const struct command *self, const struct inputs *in,
-			    const struct run_options *r, struct engine_want want, struct attn_error *err)
+			    const struct run_options *r, struct attn_error *err)
 {
-	enum attn_status status = work_out(cost, in, r, want, err);
+	enum attn_status status = work_out(cost, in, r, err);
 	if (status != ATTN_OK)
 		return status;
 	const struct kernels *kernels = kernels_best();
-	const char *kernel = kernels_name(want.stage == SCORES_NONE ? kernels : NULL);
+	const char *kernel = kernels_name(r->scores ? NULL : kernels);
 	size_t threads = threads_count();
-	double workspace = (double)cost->engine.workspace * (double)threads;
-	double memory = workspace + (double)cost->inputs + (double)cost->engine.projected +
+	double workspace = (double)cost->plan.workspace * (double)threads;
+	double memory = workspace + (double)cost->inputs + (double)cost->plan.projected +
 			(double)cost->results + (double)cost->rankings + (double)cost->grids +
 			(double)cost->program;
 	const struct line lines[] = {
-	    {"projections", cost->engine.projections, "multiply-adds"},
-	    {"attention", cost->engine.attention, "multiply-adds"},
-	    {"output_projection", cost->engine.output, "multiply-adds"},
+	    {"projections", cost->plan.projections, "multiply-adds"},
+	    {"attention", cost->plan.attention, "multiply-adds"},
+	    {"output_projection", cost->plan.output, "multiply-adds"},
 	    {"inputs", (double)cost->inputs, "bytes"},
-	    {"projected", (double)cost->engine.projected, "bytes"},
+	    {"projected", (double)cost->plan.projected, "bytes"},
 	    {"results", (double)cost->results, "bytes"},
 	    {"workspace", workspace, "bytes"},
 	    {"rankings", (double)cost->rankings, "bytes"},

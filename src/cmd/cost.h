@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "attention/plan.h"
 #include "cmd/run_options.h"
 
 struct cost_file {
@@ -13,7 +14,7 @@ struct cost_file {
 };
 
 struct cost {
-	struct engine_cost engine;
+	struct plan_cost plan;
 	size_t inputs, results, rankings, grids, program; /* bytes of memory */
 	struct cost_file *files;
 	size_t file_count;
@@ -24,7 +25,7 @@ enum attn_status cost_add_file(struct cost *cost, const char *path, uint64_t byt
 
 /* Work out the rest and print it: text on a terminal, else TSV, or JSON. */
 enum attn_status cost_print(struct cost *cost, const struct command *self, const struct inputs *in,
-			    const struct run_options *r, struct engine_want want, struct attn_error *err);
+			    const struct run_options *r, struct attn_error *err);
 void cost_release(struct cost *cost); /* safe on a zeroed one */
 
 #endif

@@ -9,7 +9,7 @@
 static size_t count_layers(const struct rows_info *info, const struct grid *grids, size_t count)
 {
 	size_t layers = 0;
-	for (size_t layer = 0; layer < info->layers; layer++) {
+	for (size_t layer = 0; layer < info->shape.layers; layer++) {
 		size_t i = 0;
 		while (i < count && grids[i].layer != layer)
 			i++;
@@ -36,12 +36,12 @@ static void add_heads(struct buffer *text, const struct rows_info *info, const s
 	char name[200];
 	if (count == 1)
 		buffer_printf(text, "head %s", head_text(info, grids[0].head, name, sizeof name));
-	else if (count == info->heads)
+	else if (count == info->shape.heads)
 		buffer_printf(text, "%zu heads", count);
 	else if (count > LISTED)
-		buffer_printf(text, "%zu of %zu heads", count, info->heads);
+		buffer_printf(text, "%zu of %zu heads", count, info->shape.heads);
 	else
-		for (size_t head = 0, listed = 0; head < info->heads; head++)
+		for (size_t head = 0, listed = 0; head < info->shape.heads; head++)
 			if (has_head(grids, grid_count, head))
 				buffer_printf(text, "%s%zu", listed++ ? ", " : "heads ", head);
 }
@@ -55,13 +55,13 @@ static void add_layers(struct buffer *text, const struct rows_info *info, const 
 		first = size_min(first, grids[i].layer);
 		last = size_max(last, grids[i].layer);
 	}
-	if (layers == info->layers)
+	if (layers == info->shape.layers)
 		buffer_printf(text, "%zu layers, ", layers);
 	else if (last - first + 1 == layers)
 		buffer_printf(text, "layers %zu\u2013%zu, ", info->first_layer + first,
 			      info->first_layer + last);
 	else
-		buffer_printf(text, "%zu of %zu layers, ", layers, info->layers);
+		buffer_printf(text, "%zu of %zu layers, ", layers, info->shape.layers);
 }
 
 void figure_place(struct buffer *text, const struct rows_info *info, const struct grid *grids, size_t count)

@@ -8,7 +8,7 @@
 #include "cmd/terminal.h"
 #include "tokens/sentence.h"
 #include "util/buffer.h"
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/utf8.h"
 
 /* --range, --transform, --clip. */
@@ -46,7 +46,7 @@ static enum attn_status check_scale(const struct heatmap_options *h, const struc
 	if (h->clip > 0 && h->scale_max > 0)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--clip' and '--max' both say where the scale ends: give one");
-	if (info->signed_weights && h->colormap && !colormap_diverging(h->colormap))
+	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "these weights have a sign, which '--colormap %s' does not show: give one of %s",
@@ -138,18 +138,18 @@ static enum attn_status grid_limits(struct grid_options *grid, const struct figu
 		terminal_limits(f->terminal, info, panels, &f->heatmap, &grid->max_rows, &grid->max_cols);
 		return ATTN_OK;
 	}
-	return heatmap_limits(info->queries, info->keys, panels, &f->heatmap, &grid->max_rows,
+	return heatmap_limits(info->shape.queries, info->shape.keys, panels, &f->heatmap, &grid->max_rows,
 			      &grid->max_cols, err);
 }
 
-enum attn_status figure_grids(struct grid_consumer *sink, const struct figure_options *f,
+enum attn_status figure_grids(struct grid_consumer *grids, const struct figure_options *f,
 			      const struct rows_info *info, const struct selection *selection, size_t panels,
 			      struct attn_error *err)
 {
 	struct grid_options grid;
 	struct rows_selection rows = selection_rows(selection);
 	enum attn_status status = grid_limits(&grid, f, info, panels, err);
-	return status == ATTN_OK ? grid_consumer_init(sink, info, &rows, &grid, err) : status;
+	return status == ATTN_OK ? grid_consumer_init(grids, &info->shape, &rows, &grid, err) : status;
 }
 
 enum attn_status figures_init(struct figures *f, const struct command *self, const struct inputs *in,
@@ -235,11 +235,11 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .query_labels = &in->shown_queries,
 	    .key_labels = &in->shown_keys,
 	    .title = title,
-	    .key_title = in->info->cross ? "key (source)" : "key",
+	    .key_title = in->info->shape.cross ? "key (source)" : "key",
 	    .query_title = "query",
 	    .note = in->note,
 	    .order = f->options->order,
-	    .signed_values = in->info->signed_weights,
+	    .signed_values = in->info->shape.signed_weights,
 	    .row_titles = rows->count ? rows : NULL,
 	    .query_ends = f->query_ends,
 	    .key_ends = f->key_ends,
@@ -297,7 +297,7 @@ static enum attn_status begin_grids(struct head_figures *h, struct grid_consumer
 				    const struct grid_options *options, struct attn_error *err)
 {
 	struct rows_selection rows = {.batch = h->one.batch, .layers = h->one.layers, .heads = heads};
-	return grid_consumer_init(grids, h->figures->in->info, &rows, options, err);
+	return grid_consumer_init(grids, &h->figures->in->info->shape, &rows, options, err);
 }
 
 /* Make the grids of a head, and of all with the first one. */
@@ -307,7 +307,7 @@ static enum attn_status begin_head(struct head_figures *h, const struct row_bloc
 	const struct rows_info *info = h->figures->in->info;
 	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = true;
 	enum attn_status status = begin_grids(h, &h->single, h->one.heads, &h->single_options, err);
-	if (status == ATTN_OK && block->head == 0 && info->heads > 1)
+	if (status == ATTN_OK && block->head == 0 && info->shape.heads > 1)
 		status = begin_grids(h, &h->overview, NULL, &h->overview_options, err);
 	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = false;
 	return status;
@@ -317,7 +317,7 @@ static enum attn_status begin_head(struct head_figures *h, const struct row_bloc
 static enum attn_status end_head(struct head_figures *h, const struct row_block *block,
 				 struct attn_error *err)
 {
-	size_t heads = h->figures->in->info->heads;
+	size_t heads = h->figures->in->info->shape.heads;
 	enum attn_status status = draw_into(h->figures, h->single.grids, 1, h->directory, err);
 	grid_consumer_release(&h->single);
 	if (heads == 1 || block->head < heads - 1)
@@ -328,17 +328,17 @@ static enum attn_status end_head(struct head_figures *h, const struct row_block 
 	return status;
 }
 
-static enum attn_status draw_head(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status draw_head(struct row_consumer *consumer, const struct row_block *block,
 				  struct attn_error *err)
 {
-	struct head_figures *h = (struct head_figures *)sink;
+	struct head_figures *h = (struct head_figures *)consumer;
 	const struct rows_info *info = h->figures->in->info;
 	enum attn_status status = block->query == 0 ? begin_head(h, block, err) : ATTN_OK;
 	if (status == ATTN_OK)
-		status = h->single.sink.consume(&h->single.sink, block, err);
-	if (status == ATTN_OK && info->heads > 1)
-		status = h->overview.sink.consume(&h->overview.sink, block, err);
-	if (status == ATTN_OK && block->query + block->count == info->queries)
+		status = h->single.consumer.consume(&h->single.consumer, block, err);
+	if (status == ATTN_OK && info->shape.heads > 1)
+		status = h->overview.consumer.consume(&h->overview.consumer, block, err);
+	if (status == ATTN_OK && block->query + block->count == info->shape.queries)
 		status = end_head(h, block, err);
 	return status;
 }
@@ -347,14 +347,14 @@ enum attn_status head_figures_init(struct head_figures *h, struct figures *f, co
 				   struct attn_error *err)
 {
 	const struct rows_info *info = f->in->info;
-	*h = (struct head_figures){.sink = {.consume = draw_head}, .figures = f, .directory = directory};
-	h->one.batch = array_alloc(info->batch, sizeof(bool));
-	h->one.layers = array_alloc(info->layers, sizeof(bool));
-	h->one.heads = array_alloc(info->heads, sizeof(bool));
+	*h = (struct head_figures){.consumer = {.consume = draw_head}, .figures = f, .directory = directory};
+	h->one.batch = array_alloc(info->shape.batch, sizeof(bool));
+	h->one.layers = array_alloc(info->shape.layers, sizeof(bool));
+	h->one.heads = array_alloc(info->shape.heads, sizeof(bool));
 	if (!h->one.batch || !h->one.layers || !h->one.heads)
 		return attn_fail_memory(err);
 	enum attn_status status = grid_limits(&h->single_options, f->options, info, 1, err);
-	return status == ATTN_OK ? grid_limits(&h->overview_options, f->options, info, info->heads, err)
+	return status == ATTN_OK ? grid_limits(&h->overview_options, f->options, info, info->shape.heads, err)
 				 : status;
 }
 

@@ -24,9 +24,9 @@ struct figure_options {
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,
 			       struct attn_error *err);
 
-/* Make the grid sink that the pictures need for the selected rows; `panels` of
+/* Make the grid consumer that the pictures need for the selected rows; `panels` of
  * them share a picture. */
-enum attn_status figure_grids(struct grid_consumer *sink, const struct figure_options *f,
+enum attn_status figure_grids(struct grid_consumer *grids, const struct figure_options *f,
 			      const struct rows_info *info, const struct selection *selection, size_t panels,
 			      struct attn_error *err);
 
@@ -69,12 +69,12 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 			      struct attn_error *err);
 enum attn_status figures_commit(struct figures *f, struct attn_error *err);
 
-/* The sink that draws each head into DIR/head0.png, ... and the heads that share a
+/* The consumer that draws each head into DIR/head0.png, ... and the heads that share a
  * layer and a batch item into DIR/heads.png, with layer1- and batch0- before it
  * where there are several.  It draws them as they come, so that only one head, and
  * the small panels of one layer, are in memory. */
 struct head_figures {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 
 	/* Private. */
 	struct figures *figures;

@@ -11,7 +11,7 @@
 #include "cmd/view_options.h"
 #include "consumers/entropy.h"
 #include "draw/heatmap/order.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 static const char usage[] =
     "usage: attn heatmap [options] INPUT...\n"
@@ -186,37 +186,42 @@ static enum attn_status order_grids(struct job *job, struct attn_error *err)
 static enum attn_status stream(struct job *job, const struct command *self, struct attn_error *err)
 {
 	struct rows_selection rows = selection_rows(&job->selected);
-	struct row_consumer *sinks[] = {&job->grids.sink, &job->entropy.sink};
+	struct row_consumer *consumers[] = {&job->grids.consumer, &job->entropy.consumer};
 	enum attn_status status = ATTN_OK;
 	if (job->order == ORDER_ENTROPY)
-		status = entropy_consumer_init(&job->entropy, job->in.info, err);
+		status = entropy_consumer_init(&job->entropy, &job->in.info->shape, err);
 	if (status == ATTN_OK)
-		status = progress_stream(self, job->in.source, &rows, sinks,
+		status = progress_stream(self, job->in.rows.source, &rows, consumers,
 					 job->order == ORDER_ENTROPY ? 2 : 1, err);
 	return status == ATTN_OK ? order_grids(job, err) : status;
 }
 
-static enum attn_status draw(struct job *job, const struct command *self, struct attn_error *err)
+/* --head, --layer and --batch. */
+static enum attn_status select_rows(struct job *job, const struct command *self, struct attn_error *err)
 {
 	const struct rows_info *info = job->in.info;
 	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
 	if (status == ATTN_OK)
-		status =
-		    choose_one("--layer", "layers", &job->selected.layers, info->layers, true, self, err);
+		status = choose_one("--layer", "layers", &job->selected.layers, info->shape.layers, true,
+				    self, err);
 	if (status == ATTN_OK)
-		status =
-		    choose_one("--batch", "batch items", &job->selected.batch, info->batch, false, self, err);
+		status = choose_one("--batch", "batch items", &job->selected.batch, info->shape.batch, false,
+				    self, err);
+	return status;
+}
+
+static enum attn_status draw(struct job *job, const struct command *self, struct attn_error *err)
+{
 	struct rows_selection rows = selection_rows(&job->selected);
-	if (status == ATTN_OK)
-		status = view_top_keys(&job->view, &job->in, self, &rows, err);
+	enum attn_status status = view_top_keys(&job->view, &job->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
-	info = job->in.info;
+	const struct rows_info *info = job->in.info;
 	if (job->overlay.image)
 		return overlay_write(&job->overlay, &job->figure, &job->in, &job->selected, job->path, self,
 				     err);
-	size_t heads = count_chosen(job->selected.heads, info->heads);
-	size_t layers = count_chosen(job->selected.layers, info->layers);
+	size_t heads = count_chosen(job->selected.heads, info->shape.heads);
+	size_t layers = count_chosen(job->selected.layers, info->shape.layers);
 	if (layers > 1 && job->order == ORDER_HEAD)
 		job->figure.heatmap.panel_columns = heads;
 	status = figure_grids(&job->grids, &job->figure, info, &job->selected, layers * heads, err);
@@ -327,8 +332,11 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = overlay_check(&job.overlay, &job.figure, &job.view, err);
 		if (status == ATTN_OK)
-			status = inputs_open(&job.in, self, argc - optind, argv + optind,
-					     (struct engine_want){.weights = true}, err);
+			status = inputs_open(&job.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK)
+			status = select_rows(&job, self, err);
+		if (status == ATTN_OK)
+			status = plan_weights(&job.in, &job.selected, err);
 		if (status == ATTN_OK)
 			status = view_apply(&job.view, &job.in, self, err);
 		if (status == ATTN_OK)

@@ -10,7 +10,7 @@
 #include "result/shards.h"
 #include "result/stored.h"
 #include "tokens/token.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
 {
@@ -63,56 +63,54 @@ static enum attn_status check_stored_tensors(const struct bundle *b, struct attn
 	return ATTN_OK;
 }
 
-static enum attn_status open_source(struct inputs *in, const struct command *self, struct engine_want want,
-				    struct attn_error *err)
+/* The subject of rows in in->rows. */
+static enum attn_status settle(struct inputs *in, const struct attention *attention,
+			       const struct masking *masking, const struct output_layer *output,
+			       struct attn_error *err)
 {
-	struct string_list notes = {0};
-	if (bundle_is_shard(&in->bundle))
-		return attn_fail(
-		    err, ATTN_BAD_INPUT,
-		    "'%s' is a part of a run, expected a whole input: join parts by 'attn merge'",
-		    origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
-	in->stored = bundle_tensor(&in->bundle, "weights") != NULL;
-	if (in->stored) {
-		if (want.stage != SCORES_NONE)
-			return attn_fail(err, ATTN_USAGE,
-					 "a stored result has no scores: give the input it was made from");
-		enum attn_status status = check_stored_settings(&in->bundle, err);
-		if (status == ATTN_OK)
-			status = check_stored_tensors(&in->bundle, err);
-		if (status == ATTN_OK)
-			status = stored_open(&in->source, &in->bundle, &notes, err);
-		report_notes(self, &notes);
-		string_list_release(&notes);
-		return status;
-	}
-	enum attn_status status = problem_init(&in->problem, &in->bundle, err);
-	if (status != ATTN_OK)
-		return status;
-	report_notes(self, &in->problem.notes);
-	if (in->dry) {
-		in->checked = (struct row_source){.info = &in->problem.info, .masking = &in->problem.masking};
-		in->source = &in->checked;
-		return ATTN_OK;
-	}
-	status = engine_new(&in->engine, &in->problem, want, err);
-	if (status == ATTN_OK)
-		in->source = engine_rows(in->engine);
-	return status;
-}
-
-static enum attn_status show_labels(struct inputs *in, struct attn_error *err)
-{
-	in->whole = in->source;
-	in->info = in->source->info;
+	in->info = &in->rows.info;
+	in->all = in->rows.source;
+	in->subject = (struct subject){.settings = &in->bundle,
+				       .attention = attention,
+				       .info = in->info,
+				       .whole = in->info,
+				       .masking = masking,
+				       .output = output};
 	if (!tokens_shown(&in->info->query_labels, &in->shown_queries) ||
 	    !tokens_shown(&in->info->key_labels, &in->shown_keys))
 		return attn_fail_memory(err);
 	return ATTN_OK;
 }
 
+static enum attn_status open_stored(struct inputs *in, const struct command *self, struct attn_error *err)
+{
+	static const struct output_layer no_context = {0};
+	const struct masking *masking;
+	struct string_list notes = {0};
+	enum attn_status status = check_stored_settings(&in->bundle, err);
+	if (status == ATTN_OK)
+		status = check_stored_tensors(&in->bundle, err);
+	if (status == ATTN_OK)
+		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
+	report_notes(self, &notes);
+	string_list_release(&notes);
+	return status == ATTN_OK ? settle(in, NULL, masking, &no_context, err) : status;
+}
+
+static enum attn_status open_problem(struct inputs *in, const struct command *self, struct attn_error *err)
+{
+	const struct attention *a = &in->problem.attention;
+	enum attn_status status = problem_init(&in->problem, &in->bundle, err);
+	if (status != ATTN_OK)
+		return status;
+	report_notes(self, &in->problem.notes);
+	in->rows.info = in->problem.info;
+	in->problem.info = (struct rows_info){0};
+	return settle(in, a, &a->masking, &a->output, err);
+}
+
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
-			     struct engine_want want, struct attn_error *err)
+			     struct attn_error *err)
 {
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
@@ -122,10 +120,46 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 		status = input_add(&in->bundle, argv[i], err);
 	if (status != ATTN_OK)
 		return status;
-	status = open_source(in, self, want, err);
-	if (status != ATTN_OK)
-		return status;
-	return show_labels(in, err);
+	if (bundle_is_shard(&in->bundle))
+		return attn_fail(
+		    err, ATTN_BAD_INPUT,
+		    "'%s' is a part of a run, expected a whole input: join parts by 'attn merge'",
+		    origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
+	return bundle_tensor(&in->bundle, "weights") ? open_stored(in, self, err)
+						     : open_problem(in, self, err);
+}
+
+enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
+			     struct attn_error *err)
+{
+	if (!in->subject.attention)
+		return want.scores
+			   ? attn_fail(err, ATTN_USAGE,
+				       "a stored result has no scores: give the input it was made from")
+			   : ATTN_OK;
+	enum attn_status status = plan_init(&in->plan, in->subject.attention, selection, want, err);
+	if (status == ATTN_OK)
+		status = plan_run(&in->plan, &in->rows.source, err);
+	in->all = in->rows.source;
+	return status;
+}
+
+enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err)
+{
+	const struct rows_selection rows = selection_rows(selection);
+	return inputs_plan(in, &rows, (struct rows_want){.weights = true}, err);
+}
+
+void inputs_show(struct inputs *in, struct named_rows *view)
+{
+	if (subject_is_view(&in->subject)) {
+		rows_info_release(&in->rows.info);
+	} else {
+		in->whole = in->rows.info;
+		in->subject.whole = &in->whole;
+	}
+	in->rows = *view;
+	*view = (struct named_rows){0};
 }
 
 static enum attn_status read_part(struct inputs *in, const char *path, struct attn_error *err)
@@ -138,9 +172,24 @@ static enum attn_status read_part(struct inputs *in, const char *path, struct at
 			 "'%s' is no part of a run, expected what 'attn run --shard' writes", path);
 }
 
-enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
-				   struct engine_want want, struct attn_error *err)
+/* The settings of the run, as the first part has them. */
+static enum attn_status take_settings(struct inputs *in, struct attn_error *err)
 {
+	const struct bundle *first = &in->parts[0];
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
+		const struct setting *s = &first->settings[i];
+		if (role_find(s->name))
+			status = bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err);
+	}
+	return status;
+}
+
+enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
+				   struct rows_want want, struct attn_error *err)
+{
+	struct opened_parts opened;
+	struct string_list notes = {0};
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE,
 				 "no parts: give the files of 'attn run --shard' (see '%s --help')",
@@ -154,18 +203,14 @@ enum attn_status inputs_open_parts(struct inputs *in, const struct command *self
 	for (int i = 0; i < argc && status == ATTN_OK; i++)
 		status = read_part(in, argv[i], err);
 	if (status == ATTN_OK)
-		status = shards_open(&in->source, &in->problem, in->parts, in->part_count, ATTN_VERSION, want,
-				     err);
-	if (status != ATTN_OK)
-		return status;
-	report_notes(self, &in->problem.notes);
-	const struct bundle *first = &in->parts[0];
-	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
-		const struct setting *s = &first->settings[i];
-		if (role_find(s->name))
-			status = bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err);
+		status = shards_open(&opened, in->parts, in->part_count, ATTN_VERSION, want, &notes, err);
+	if (status == ATTN_OK) {
+		in->rows = opened.rows;
+		report_notes(self, &notes);
+		status = take_settings(in, err);
 	}
-	return status == ATTN_OK ? show_labels(in, err) : status;
+	string_list_release(&notes);
+	return status == ATTN_OK ? settle(in, NULL, opened.masking, opened.output, err) : status;
 }
 
 void inputs_release(struct inputs *in)
@@ -173,8 +218,9 @@ void inputs_release(struct inputs *in)
 	free(in->note);
 	string_list_release(&in->shown_queries);
 	string_list_release(&in->shown_keys);
-	if (in->source && in->source->free)
-		in->source->free(in->source);
+	named_rows_release(&in->rows);
+	rows_info_release(&in->whole);
+	plan_release(&in->plan);
 	problem_release(&in->problem);
 	for (size_t i = 0; i < in->part_count; i++)
 		bundle_release(&in->parts[i]);

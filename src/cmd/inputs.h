@@ -5,40 +5,49 @@
 
 #include <stdbool.h>
 
-#include "attention/engine.h"
-#include "attention/rows.h"
+#include "attention/plan.h"
 #include "cmd/options.h"
-#include "input/bundle.h"
 #include "input/problem.h"
+#include "result/subject.h"
 
 struct inputs {
-	struct bundle bundle;      /* all operands; settings of the command line go in first */
-	bool dry;                  /* set before opening: only check; `source` then has no rows to read */
-	bool stored;               /* a stored result, else a problem for the engine */
-	struct problem problem;    /* unless stored */
-	struct row_source checked; /* the source where `dry` */
-	struct engine *engine;     /* unless stored; freed through `source` */
-	struct row_source *source; /* the rows */
-	struct row_source *whole;  /* the same, unless `source` is a view of it (cmd/view_options.h) */
-	char *note;                /* what the view does, for pictures; owned; or NULL */
-	struct bundle *parts;      /* the parts of a run instead, owned: then the bundle has settings only */
+	struct bundle bundle;         /* all operands; settings of the command line go in first */
+	struct problem problem;       /* where rows are computed; its names have moved to `rows` */
+	struct plan plan;             /* where they have been planned */
+	struct named_rows rows;       /* what is shown; no source until inputs_plan */
+	struct row_source *all;       /* the source of all rows: that of `rows`, unless that is a view */
+	struct rows_info whole;       /* with a view: the names of all rows */
+	struct subject subject;       /* what the rows are of */
+	const struct rows_info *info; /* of `rows` */
+	char *note;                   /* what the view does, for pictures; owned; or NULL */
+	struct bundle *parts; /* the parts of a run instead, owned: then the bundle has settings only */
 	size_t part_count;
-	const struct rows_info *info;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */
 };
 
 /* Take an OPTION_SETTING option into the bundle. */
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
 
-/* Read the operands argv[0..argc) (none is ATTN_USAGE), check them, and open the
- * source; notes go to standard error.  `want` is for the engine; with a stored
- * result scores are ATTN_USAGE. */
+/* Read the operands argv[0..argc) (none is ATTN_USAGE), and check them: nothing is computed
+ * before rows are streamed.  Notes go to standard error. */
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
-			     struct engine_want want, struct attn_error *err);
-/* The same for operands that are the parts of a run: `problem` then has what a result
- * is finished with. */
+			     struct attn_error *err);
+
+/* The same for operands that are the parts of a run, of which `want` is wanted. */
 enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
-				   struct engine_want want, struct attn_error *err);
+				   struct rows_want want, struct attn_error *err);
+
+/* Make in->rows a source of the selected heads (NULL: of all) with what is wanted.
+ * ATTN_USAGE for scores of rows that are read. */
+enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
+			     struct attn_error *err);
+
+/* The same for the weights of a selection. */
+struct selection;
+enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err);
+
+/* Show *view instead, which wraps what was shown before and becomes in->rows. */
+void inputs_show(struct inputs *in, struct named_rows *view);
 void inputs_release(struct inputs *in); /* safe on a zeroed one */
 
 /* What to call a head in messages, tables and titles: "3", or with its name

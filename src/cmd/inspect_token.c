@@ -10,7 +10,7 @@
 #include "cmd/view_options.h"
 #include "input/settings.h"
 #include "tokens/token.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 static const char usage[] =
     "usage: attn inspect token TOKEN [options] INPUT...\n"
@@ -175,15 +175,15 @@ static enum attn_status rank(struct job *job, const struct command *self, struct
 {
 	const struct rows_info *info = job->in.info;
 	struct ranking_options options = {.top = job->top, .to = job->to, .subjects = job->places};
-	options.mean = info->heads > 1 && !job->selection.heads;
-	enum attn_status status = ranking_init(&job->ranking, info, &options, err);
+	options.mean = info->shape.heads > 1 && !job->selection.heads;
+	enum attn_status status = ranking_init(&job->ranking, &info->shape, &options, err);
 	if (status != ATTN_OK)
 		return status;
 	struct rows_selection rows = selection_rows(&job->selected);
 	if (!job->to)
 		rows.queries = job->places; /* the other rows need not be computed */
-	struct row_consumer *sinks[] = {&job->ranking.sink};
-	return progress_stream(self, job->in.source, &rows, sinks, 1, err);
+	struct row_consumer *consumers[] = {&job->ranking.consumer};
+	return progress_stream(self, job->in.rows.source, &rows, consumers, 1, err);
 }
 
 static enum attn_status print(struct job *job, const struct command *self, struct attn_error *err)
@@ -243,17 +243,17 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 				 "ranking has none",
 				 view_exclusion(&job->view));
 	job->token = argv[0];
-	job->in.dry = job->steps; /* they take several engines, one after the other */
-	enum attn_status status =
-	    inputs_open(&job->in, self, argc - 1, argv + 1, (struct engine_want){.weights = true}, err);
-	if (status == ATTN_OK && job->steps && job->in.stored)
+	enum attn_status status = inputs_open(&job->in, self, argc - 1, argv + 1, err);
+	if (status == ATTN_OK && job->steps && !job->in.subject.attention)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",
 				 origin_name(bundle_tensor(&job->in.bundle, "weights")->origin));
 	if (status == ATTN_OK)
-		status = view_apply(&job->view, &job->in, self, err);
-	if (status == ATTN_OK)
 		status = selection_open(&job->selected, &job->selection, job->in.info, err);
+	if (status == ATTN_OK && !job->steps)
+		status = plan_weights(&job->in, &job->selected, err);
+	if (status == ATTN_OK)
+		status = view_apply(&job->view, &job->in, self, err);
 	if (status == ATTN_OK)
 		status = find_places(job, err);
 	if (status == ATTN_OK && job->steps)

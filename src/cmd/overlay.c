@@ -11,7 +11,7 @@
 #include "draw/overlay/overlay.h"
 #include "files/input.h"
 #include "input/settings.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 enum {
 	MOST_PATCHES = 10000 /* a side */
@@ -123,7 +123,7 @@ static void job_release(struct overlay_job *job)
 static enum attn_status check_keys(const struct overlay_job *job, struct attn_error *err)
 {
 	const struct overlay_options *o = job->options;
-	size_t keys = job->in->info->keys, patches = o->patch_rows * o->patch_cols;
+	size_t keys = job->in->info->shape.keys, patches = o->patch_rows * o->patch_cols;
 	char skipped[60] = "", hint[60] = "";
 	if (keys >= o->skip_keys && keys - o->skip_keys == patches)
 		return ATTN_OK;
@@ -142,11 +142,11 @@ static enum attn_status find_query(struct overlay_job *job, struct attn_error *e
 	const struct rows_info *info = job->in->info;
 	const struct range_items items = {"--query", "queries", &info->query_labels, &job->in->shown_queries};
 	size_t found = 0;
-	job->queries = array_alloc(info->queries, sizeof *job->queries);
+	job->queries = array_alloc(info->shape.queries, sizeof *job->queries);
 	if (!job->queries)
 		return attn_fail_memory(err);
 	enum attn_status status = range_mark(&items, job->options->query, job->queries, err);
-	for (size_t i = 0; i < info->queries && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < info->shape.queries && status == ATTN_OK; i++) {
 		if (!job->queries[i])
 			continue;
 		if (found++ == 0)
@@ -178,11 +178,12 @@ static enum attn_status compute(struct overlay_job *job, const struct selection 
 {
 	const struct rows_info *info = job->in->info;
 	struct rows_selection rows = selection_rows(selection);
-	struct grid_options grid = {.max_rows = 1, .max_cols = info->keys};
-	struct row_consumer *sinks[] = {&job->grids.sink};
+	struct grid_options grid = {.max_rows = 1, .max_cols = info->shape.keys};
+	struct row_consumer *consumers[] = {&job->grids.consumer};
 	rows.queries = job->queries;
-	enum attn_status status = grid_consumer_init(&job->grids, info, &rows, &grid, err);
-	return status == ATTN_OK ? progress_stream(job->self, job->in->source, &rows, sinks, 1, err) : status;
+	enum attn_status status = grid_consumer_init(&job->grids, &info->shape, &rows, &grid, err);
+	return status == ATTN_OK ? progress_stream(job->self, job->in->rows.source, &rows, consumers, 1, err)
+				 : status;
 }
 
 /* "ball: layer 1, head 3 (name)", and a title for each panel. */
@@ -249,7 +250,7 @@ enum attn_status overlay_write(const struct overlay_options *options, const stru
 {
 	struct overlay_job job = {.options = options, .figure = figure, .in = in, .self = self};
 	enum attn_status status = check_keys(&job, err);
-	if (status == ATTN_OK && in->info->signed_weights)
+	if (status == ATTN_OK && in->info->shape.signed_weights)
 		status =
 		    attn_fail(err, ATTN_USAGE,
 			      "'--image' shows weights from 0 up, and those of differential attention may "

@@ -15,9 +15,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int shown; /* its columns */
 
 struct progress {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	const struct command *self;
-	const struct masking *masking;
+	const struct row_source *source;
 	atomic_size_t done; /* pairs of a query and a key, as far as their number is known */
 	double total;
 	double start, last; /* seconds; `last` under the lock */
@@ -66,20 +66,19 @@ static void show(const struct progress *p, double elapsed)
 	write_line(text);
 }
 
-/* What a query costs is about the keys that it may see. */
-static size_t query_work(const struct masking *v, size_t batch, size_t query)
+static size_t query_work(const struct row_source *source, size_t batch, size_t query)
 {
-	return masking_count(v, batch, query) + v->appended_keys + 1;
+	return source->query_work ? source->query_work(source, batch, query) : 1;
 }
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct progress *p = (struct progress *)sink;
+	struct progress *p = (struct progress *)consumer;
 	size_t work = 0;
 	(void)err;
 	for (size_t r = 0; r < block->count; r++)
-		work += query_work(p->masking, block->batch, block->query + r);
+		work += query_work(p->source, block->batch, block->query + r);
 	atomic_fetch_add(&p->done, work);
 	double time = now();
 	if (time - p->start < FIRST_SECONDS || pthread_mutex_trylock(&lock) != 0)
@@ -94,41 +93,42 @@ static enum attn_status consume(struct row_consumer *sink, const struct row_bloc
 
 static double total_work(const struct row_source *source, const struct rows_selection *s)
 {
-	const struct rows_info *info = source->info;
-	size_t rows = info->layers * info->batch * info->heads * info->queries, first = 0;
+	const struct rows_shape *shape = &source->shape;
+	size_t rows = shape->layers * shape->batch * shape->heads * shape->queries, first = 0;
 	double total = 0;
 	if (s && s->last_block > 0) {
-		first = rows_before_block(info, s->first_block);
-		rows = rows_before_block(info, s->last_block);
+		first = rows_before_block(shape, s->first_block);
+		rows = rows_before_block(shape, s->last_block);
 	}
 	for (size_t row = first; row < rows; row++) {
-		size_t query = row % info->queries, head = row / info->queries % info->heads;
-		size_t batch = row / info->queries / info->heads % info->batch;
-		size_t layer = row / info->queries / info->heads / info->batch;
+		size_t query = row % shape->queries, head = row / shape->queries % shape->heads;
+		size_t batch = row / shape->queries / shape->heads % shape->batch;
+		size_t layer = row / shape->queries / shape->heads / shape->batch;
 		if (!s || (rows_chosen(s->queries, query) && rows_chosen(s->heads, head) &&
 			   rows_chosen(s->batch, batch) && rows_chosen(s->layers, layer)))
-			total += (double)query_work(source->masking, batch, query);
+			total += (double)query_work(source, batch, query);
 	}
 	return total;
 }
 
 enum attn_status progress_stream(const struct command *self, struct row_source *source,
-				 const struct rows_selection *selection, struct row_consumer *const *sinks,
-				 size_t consumer_count, struct attn_error *err)
+				 const struct rows_selection *selection,
+				 struct row_consumer *const *consumers, size_t consumer_count,
+				 struct attn_error *err)
 {
 	struct row_consumer *all[PROGRESS_CONSUMERS + 1];
 	assert(consumer_count <= PROGRESS_CONSUMERS);
 	if (!isatty(STDERR_FILENO))
-		return rows_stream(source, selection, sinks, consumer_count, err);
+		return rows_stream(source, selection, consumers, consumer_count, err);
 	struct progress p = {
-	    .sink = {.consume = consume, .any_order = true, .passive = true},
+	    .consumer = {.consume = consume, .any_order = true, .passive = true},
 	    .self = self,
-	    .masking = source->masking,
+	    .source = source,
 	    .total = total_work(source, selection),
 	    .start = now(),
 	};
-	memcpy(all, sinks, consumer_count * sizeof *sinks);
-	all[consumer_count] = &p.sink;
+	memcpy(all, consumers, consumer_count * sizeof *consumers);
+	all[consumer_count] = &p.consumer;
 	enum attn_status status = rows_stream(source, selection, all, consumer_count + 1, err);
 	progress_erase();
 	return status;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "util/buffer.h"
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/width.h"
 
 enum table_format table_format_of(int option)
@@ -226,13 +226,13 @@ static void each_row(struct printer *p, void (*visit)(struct printer *, const st
 	const struct rows_info *info = p->view->in->info;
 	const struct selection *s = p->view->selection;
 	bool headings = p->view->format == TABLE_TEXT && visit == print_row;
-	size_t subjects = p->view->ranking->subject_count, heads = info->heads + p->view->mean;
+	size_t subjects = p->view->ranking->subject_count, heads = info->shape.heads + p->view->mean;
 	struct row row = {0};
-	for (row.layer = 0; row.layer < info->layers; row.layer++) {
-		for (row.batch = 0; row.batch < info->batch; row.batch++) {
+	for (row.layer = 0; row.layer < info->shape.layers; row.layer++) {
+		for (row.batch = 0; row.batch < info->shape.batch; row.batch++) {
 			for (row.head = 0; row.head < heads; row.head++) {
 				if (!rows_chosen(s->layers, row.layer) || !rows_chosen(s->batch, row.batch) ||
-				    (row.head < info->heads && !rows_chosen(s->heads, row.head)))
+				    (row.head < info->shape.heads && !rows_chosen(s->heads, row.head)))
 					continue;
 				if (headings)
 					print_heading(p, &row);

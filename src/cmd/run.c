@@ -3,14 +3,15 @@
 
 #include "cmd/cost.h"
 #include "cmd/progress.h"
-#include "cmd/results.h"
 #include "cmd/run_options.h"
-#include "cmd/shard_output.h"
 #include "consumers/context.h"
 #include "consumers/masked.h"
 #include "files/output.h"
+#include "result/result_file.h"
+#include "result/shard_file.h"
 #include "util/buffer.h"
 #include "util/checked.h"
+#include "util/memory.h"
 
 /* Weights beyond this are stored only when asked for. */
 static const size_t WEIGHTS_LIMIT = (size_t)1 << 30;
@@ -29,27 +30,23 @@ struct job {
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
 	size_t file_count;
+	struct shard_file shard;
 	struct context_consumer contexts;
 	struct masked_count masked;
 	struct ranking ranking;
 	struct figures figures;
 	struct head_figures heads;
-	struct row_consumer *sinks[MAX_CONSUMERS]; /* of in.source */
+	struct row_consumer *consumers[MAX_CONSUMERS]; /* of in.rows.source */
 	size_t consumer_count;
 	float *projected; /* the output, (B, N, any) */
 };
 
-/* Whether weights are shown in part or joined; contexts are never. */
-static bool is_view(const struct job *job)
-{
-	return job->in.source != job->in.whole;
-}
-
 static bool weights_are_small(const struct rows_info *info)
 {
 	size_t bytes;
-	return size_mul(info->batch * info->layers * info->heads, info->queries, &bytes) &&
-	       size_mul(bytes, info->keys * sizeof(float), &bytes) && bytes <= WEIGHTS_LIMIT;
+	return size_mul(info->shape.batch * info->shape.layers * info->shape.heads, info->shape.queries,
+			&bytes) &&
+	       size_mul(bytes, info->shape.keys * sizeof(float), &bytes) && bytes <= WEIGHTS_LIMIT;
 }
 
 static enum attn_status open_file(struct job *job, const char *path, struct result_parts parts,
@@ -59,21 +56,24 @@ static enum attn_status open_file(struct job *job, const char *path, struct resu
 	if (job->options.dry_run) {
 		uint64_t size;
 		bool exact;
-		enum attn_status sized = result_size(&job->in, path, format, parts, &size, &exact, err);
+		enum attn_status sized =
+		    result_size(&job->in.subject, path, format, parts, &size, &exact, err);
 		return sized == ATTN_OK ? cost_add_file(&job->cost, path, size, exact, err) : sized;
 	}
 	struct result_file *file = &job->files[job->file_count++];
-	enum attn_status status = result_open(file, &job->in, path, format, parts, err);
+	enum attn_status status = result_open(file, &job->in.subject, path, format, parts, err);
 	if (status == ATTN_OK && (parts.weights || parts.scores))
-		job->sinks[job->consumer_count++] = &file->sink;
+		job->consumers[job->consumer_count++] = &file->consumer;
 	return status;
 }
 
 /* attention.safetensors: all that this problem has. */
 static enum attn_status open_result(struct job *job, struct attn_error *err)
 {
-	const struct problem *p = &job->in.problem;
-	struct result_parts parts = {.weights = true, .context = p->has_values, .output = p->output_size > 0};
+	const struct subject *subject = &job->in.subject;
+	struct result_parts parts = {.weights = true,
+				     .context = subject->output->context_size > 0,
+				     .output = subject_output_size(subject) > 0};
 	if (!weights_are_small(job->in.info)) {
 		parts.weights = false;
 		report_note(job->self,
@@ -99,7 +99,7 @@ static enum attn_status open_files(struct job *job, struct attn_error *err)
 		struct result_parts parts;
 	} single[] = {
 	    {job->options.weights, {.weights = true}},
-	    {job->options.scores, {.scores = true}},
+	    {job->options.scores, {.scores = true, .stage = job->options.stage}},
 	    {job->options.context, {.context = true}},
 	    {job->options.output, {.output = true}},
 	};
@@ -114,15 +114,18 @@ static enum attn_status open_files(struct job *job, struct attn_error *err)
 /* What was asked for must be there to give. */
 static enum attn_status check_possible(const struct job *job, struct attn_error *err)
 {
-	const struct inputs *in = &job->in;
-	if ((job->options.context || job->options.output) && in->stored)
+	const struct subject *subject = &job->in.subject;
+	bool read = !subject->attention && !job->options.merge;
+	if (!job->options.context && !job->options.output)
+		return ATTN_OK;
+	if (read)
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "a stored result has no values to make a context from: give the input it was "
 		    "made from");
-	if ((job->options.context || job->options.output) && !in->problem.has_values)
+	if (subject->output->context_size == 0)
 		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing, expected it for a context");
-	if (job->options.output && in->problem.output_size == 0)
+	if (job->options.output && subject_output_size(subject) == 0)
 		return attn_fail(err, ATTN_BAD_INPUT, "'wo' is missing, expected it for --output");
 	return ATTN_OK;
 }
@@ -130,9 +133,9 @@ static enum attn_status check_possible(const struct job *job, struct attn_error 
 static enum attn_status open_ranking(struct job *job, struct attn_error *err)
 {
 	struct ranking_options options = {.top = job->options.top};
-	enum attn_status status = ranking_init(&job->ranking, job->in.info, &options, err);
+	enum attn_status status = ranking_init(&job->ranking, &job->in.info->shape, &options, err);
 	if (status == ATTN_OK)
-		job->sinks[job->consumer_count++] = &job->ranking.sink;
+		job->consumers[job->consumer_count++] = &job->ranking.consumer;
 	return status;
 }
 
@@ -147,15 +150,16 @@ static enum attn_status open_figures(struct job *job, struct attn_error *err)
 					       : "");
 	status = head_figures_init(&job->heads, &job->figures, r->heatmaps ? r->heatmaps : r->directory, err);
 	if (status == ATTN_OK)
-		job->sinks[job->consumer_count++] = &job->heads.sink;
+		job->consumers[job->consumer_count++] = &job->heads.consumer;
 	return status;
 }
 
 static enum attn_status open_consumers(struct job *job, struct attn_error *err)
 {
-	const struct problem *p = &job->in.problem;
+	const struct rows_shape *shape = &job->in.subject.whole->shape;
+	size_t context_size = job->in.subject.output->context_size;
 	bool context =
-	    (job->options.everything && p->has_values) || job->options.context || job->options.output;
+	    (job->options.everything && context_size > 0) || job->options.context || job->options.output;
 	enum attn_status status = ATTN_OK;
 	if (job->options.everything || job->options.heatmaps)
 		status = open_figures(job, err);
@@ -164,26 +168,27 @@ static enum attn_status open_consumers(struct job *job, struct attn_error *err)
 	if (status == ATTN_OK)
 		status = open_files(job, err);
 	if (status == ATTN_OK && context) {
-		status = context_consumer_init(&job->contexts, job->in.whole->info, p->value_size, err);
-		if (status == ATTN_OK && !is_view(job))
-			job->sinks[job->consumer_count++] = &job->contexts.sink;
+		status = context_consumer_init(&job->contexts, shape, context_size / shape->heads, err);
+		if (status == ATTN_OK && !subject_is_view(&job->in.subject))
+			job->consumers[job->consumer_count++] = &job->contexts.consumer;
 	}
 	masked_count_init(&job->masked);
-	job->sinks[job->consumer_count++] = &job->masked.sink;
+	job->consumers[job->consumer_count++] = &job->masked.consumer;
 	return status;
 }
 
 static enum attn_status project_output(struct job *job, struct attn_error *err)
 {
-	const struct problem *p = &job->in.problem;
-	size_t rows = p->batch * p->queries;
-	bool wanted = (job->options.everything || job->options.output) && p->output_size > 0;
+	const struct subject *subject = &job->in.subject;
+	size_t rows = subject->whole->shape.batch * subject->whole->shape.queries;
+	size_t size = subject_output_size(subject);
+	bool wanted = (job->options.everything || job->options.output) && size > 0;
 	if (!wanted)
 		return ATTN_OK;
-	job->projected = array_alloc(rows, p->output_size * sizeof *job->projected);
+	job->projected = array_alloc(rows, size * sizeof *job->projected);
 	if (!job->projected)
 		return attn_fail_memory(err);
-	return engine_output(p, job->contexts.context, rows, job->projected, err);
+	return output_layer_project(subject->output, job->contexts.context, rows, job->projected, err);
 }
 
 static enum attn_status commit_files(struct job *job, struct attn_error *err)
@@ -222,51 +227,85 @@ static enum attn_status finish(struct job *job, struct attn_error *err)
 	if (status == ATTN_OK && job->masked.masked)
 		report_note(job->self, "%zu of %zu rows have every key masked: their weights%s are 0",
 			    job->masked.masked, job->masked.rows,
-			    job->contexts.context && !is_view(job) ? " and context" : "");
+			    job->contexts.context && !subject_is_view(&job->in.subject) ? " and context"
+											: "");
 	if (status == ATTN_OK && r->everything)
 		status = write_ranking(job, "-", r->rankings_format, 1, err);
 	return status;
 }
 
-/* What the engine has to give. */
-static struct engine_want wanted(const struct job *job)
+/* What rows have to carry. */
+static struct rows_want wanted(const struct job *job)
 {
-	return (struct engine_want){
+	return (struct rows_want){
 	    .weights = job->options.everything || job->options.weights || job->options.rankings ||
 		       job->options.heatmaps,
 	    .context = job->options.everything || job->options.context || job->options.output,
-	    .stage = job->options.stage,
+	    .scores = job->options.scores ? 1u << job->options.stage : 0,
 	};
 }
 
 /* A view has no contexts: they are made of the whole. */
 static enum attn_status stream(struct job *job, struct attn_error *err)
 {
-	struct row_consumer *contexts[] = {&job->contexts.sink};
+	struct row_consumer *contexts[] = {&job->contexts.consumer};
 	enum attn_status status = ATTN_OK;
-	if (is_view(job) && job->contexts.context)
-		status = progress_stream(job->self, job->in.whole, NULL, contexts, 1, err);
-	return status == ATTN_OK
-		   ? progress_stream(job->self, job->in.source, NULL, job->sinks, job->consumer_count, err)
-		   : status;
+	if (subject_is_view(&job->in.subject) && job->contexts.context)
+		status = progress_stream(job->self, job->in.all, NULL, contexts, 1, err);
+	return status == ATTN_OK ? progress_stream(job->self, job->in.rows.source, NULL, job->consumers,
+						   job->consumer_count, err)
+				 : status;
+}
+
+static enum attn_status open_inputs(struct job *job, int argc, char **argv, struct attn_error *err)
+{
+	struct rows_want want = wanted(job);
+	if (job->options.merge)
+		return inputs_open_parts(&job->in, job->self, argc, argv, want, err);
+	enum attn_status status = inputs_open(&job->in, job->self, argc, argv, err);
+	if (status == ATTN_OK)
+		status = inputs_plan(&job->in, NULL, want, err);
+	return status;
+}
+
+/* --shard: one part of the rows, for attn merge. */
+static enum attn_status write_shard(struct job *job, struct attn_error *err)
+{
+	const struct run_options *r = &job->options;
+	struct row_consumer *consumers[] = {&job->shard.consumer};
+	enum attn_status status = make_directories(r->directory, err);
+	buffer_printf(&job->result_path, "%s/part-%zu-of-%zu.safetensors", r->directory, r->shard, r->shards);
+	if (status == ATTN_OK && job->result_path.failed)
+		status = attn_fail_memory(err);
+	if (status == ATTN_OK)
+		status = shard_file_open(&job->shard, &job->in.subject, r->shard, r->shards, wanted(job),
+					 job->result_path.data, err);
+	if (status == ATTN_OK && job->shard.rows > 0)
+		status =
+		    progress_stream(job->self, job->in.rows.source, &job->shard.blocks, consumers, 1, err);
+	if (status == ATTN_OK)
+		status = shard_file_commit(&job->shard, err);
+	if (status == ATTN_OK)
+		report_written(job->self, job->result_path.data);
+	return status;
+}
+
+/* --dry-run: what it would cost, by the plan alone. */
+static enum attn_status print_cost(struct job *job, struct attn_error *err)
+{
+	enum attn_status status = open_files(job, err);
+	return status == ATTN_OK ? cost_print(&job->cost, job->self, &job->in, &job->options, err) : status;
 }
 
 static enum attn_status compute(struct job *job, int argc, char **argv, struct attn_error *err)
 {
-	struct engine_want want = wanted(job);
-	job->in.dry = job->options.dry_run;
-	enum attn_status status = (job->options.merge ? inputs_open_parts : inputs_open)(
-	    &job->in, job->self, argc, argv, want, err);
+	enum attn_status status = open_inputs(job, argc, argv, err);
 	if (status == ATTN_OK)
 		status = check_possible(job, err);
-	if (status == ATTN_OK && job->options.dry_run) {
-		status = open_files(job, err);
-		return status == ATTN_OK
-			   ? cost_print(&job->cost, job->self, &job->in, &job->options, want, err)
-			   : status;
-	}
+	if (status == ATTN_OK && job->options.dry_run)
+		return print_cost(job, err);
 	if (status == ATTN_OK && job->options.shard)
-		return shard_write(job->self, &job->in, &job->options, want, err);
+		return write_shard(job, err);
 	if (status == ATTN_OK)
 		status = view_apply(&job->options.view, &job->in, job->self, err);
 	if (status == ATTN_OK)
@@ -282,6 +321,7 @@ static void release(struct job *job)
 {
 	for (size_t i = 0; i < job->file_count; i++)
 		result_abort(&job->files[i]);
+	shard_file_release(&job->shard);
 	free(job->projected);
 	view_request_release(&job->options.view);
 	cost_release(&job->cost);

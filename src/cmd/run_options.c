@@ -111,6 +111,7 @@ static const struct option run_table[] = {
 
 static enum attn_status parse_stage(struct run_options *r, const struct options *o, struct attn_error *err)
 {
+	r->stage_given = true;
 	if (strcmp(o->value, "raw") == 0)
 		r->stage = SCORES_RAW;
 	else if (strcmp(o->value, "capped") == 0)
@@ -339,10 +340,8 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");
-	if (r->stage != SCORES_NONE && !r->scores)
+	if (r->stage_given && !r->scores)
 		return attn_fail(err, ATTN_USAGE, "'--scores-stage' needs '--scores FILE'");
-	if (r->scores && r->stage == SCORES_NONE)
-		r->stage = SCORES_RAW;
 	if (!r->directory)
 		r->directory = "attn-out";
 	status = check_needed(r, err);
@@ -355,7 +354,7 @@ enum attn_status run_options_parse(struct run_options *r, struct inputs *in, con
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:"};
 	enum attn_status status = ATTN_OK;
 	int id;
-	*r = (struct run_options){.top = 5, .merge = self == &command_merge};
+	*r = (struct run_options){.top = 5, .stage = SCORES_RAW, .merge = self == &command_merge};
 	o.table = r->merge ? merge_table : run_table;
 	while (status == ATTN_OK && (id = options_next(&o, err)) != 0)
 		status = parse_one(r, in, id, &o, err);

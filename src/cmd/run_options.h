@@ -2,7 +2,7 @@
 #ifndef ATTN_CMD_RUN_OPTIONS_H
 #define ATTN_CMD_RUN_OPTIONS_H
 
-#include "attention/engine.h"
+#include "attention/rows.h"
 #include "cmd/figures.h"
 #include "cmd/ranking_output.h"
 #include "cmd/view_options.h"
@@ -15,7 +15,8 @@ struct run_options {
 	bool dry_run;          /* say what it would cost, and write nothing */
 	size_t shard, shards;  /* make part `shard` of `shards`; 0: no part */
 	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
-	enum score_stage stage;            /* SCORES_NONE without scores */
+	enum score_stage stage;                                                /* of scores */
+	bool stage_given;
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
 	size_t top;                        /* keys that a ranking keeps */
 	enum table_format table_format;    /* of a ranking on standard output */

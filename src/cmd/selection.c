@@ -6,7 +6,7 @@
 #include "cmd/inputs.h"
 #include "input/settings.h"
 #include "tokens/token.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 struct range {
 	size_t from, to; /* both included */
@@ -104,13 +104,14 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 				const struct rows_info *info, struct attn_error *err)
 {
 	*s = (struct selection){0};
-	enum attn_status status =
-	    selection_parse("--head", options->heads, 0, info->heads, &info->head_names, &s->heads, err);
+	enum attn_status status = selection_parse("--head", options->heads, 0, info->shape.heads,
+						  &info->head_names, &s->heads, err);
 	if (status == ATTN_OK)
-		status = selection_parse("--layer", options->layers, info->first_layer, info->layers, NULL,
-					 &s->layers, err);
+		status = selection_parse("--layer", options->layers, info->first_layer, info->shape.layers,
+					 NULL, &s->layers, err);
 	if (status == ATTN_OK)
-		status = selection_parse("--batch", options->batch, 0, info->batch, NULL, &s->batch, err);
+		status =
+		    selection_parse("--batch", options->batch, 0, info->shape.batch, NULL, &s->batch, err);
 	return status;
 }
 

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 
 #include "cmd/progress.h"
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 
 const char *const step_names[STEP_COUNT] = {"product", "scaled", "capped", "masked",
 					    "exp",     "weight", "share"};
 
 /* Linear attention has no scale. */
-static bool is_scaled(const struct problem *p)
+static bool is_scaled(const struct attention *a)
 {
-	return p->normalization.kind != NORMALIZE_LINEAR && (p->score.scale != 1 || p->score.temperature);
+	return a->normalization.kind != NORMALIZE_LINEAR && (a->score.scale != 1 || a->score.temperature);
 }
 
-struct step_terms step_terms_of(const struct problem *p, size_t head)
+struct step_terms step_terms_of(const struct attention *a, size_t head)
 {
 	static const char *const normalizers[] = {
 	    [NORMALIZE_SOFTMAX] = NULL,
@@ -32,14 +32,14 @@ struct step_terms step_terms_of(const struct problem *p, size_t head)
 	    [SCORE_ADDITIVE] = "score    v.tanh(q W + k U + b)",
 	    [SCORE_COSINE] = "score    q.k / (|q| |k|)",
 	};
-	const struct normalization *n = &p->normalization;
+	const struct normalization *n = &a->normalization;
 	struct step_terms terms = {
-	    .score = formulas[p->score.kind] ? "score" : "q.k",
-	    .formula = formulas[p->score.kind],
-	    .size = p->head_size,
+	    .score = formulas[a->score.kind] ? "score" : "q.k",
+	    .formula = formulas[a->score.kind],
+	    .size = a->head_size,
 	    .scale = 1,
 	    .temperature = 1,
-	    .softcap = p->score.softcap,
+	    .softcap = a->score.softcap,
 	    .top_k = n->top_k,
 	    .normalizer = normalizers[n->kind],
 	    .sink = n->sinks ? (double)n->sinks[head] : -INFINITY,
@@ -48,20 +48,11 @@ struct step_terms step_terms_of(const struct problem *p, size_t head)
 		terms.score = "phi(q).phi(k)";
 		terms.formula = "phi(x)   x + 1 where x > 0, else e^x";
 	}
-	if (is_scaled(p)) {
-		terms.scale = p->score.scale;
-		terms.temperature = p->score.temperature ? (double)p->score.temperature[head] : 1;
+	if (is_scaled(a)) {
+		terms.scale = a->score.scale;
+		terms.temperature = a->score.temperature ? (double)a->score.temperature[head] : 1;
 	}
 	return terms;
-}
-
-/* The same with the scores as they are: a view, with nothing of its own to release. */
-static struct problem without_scaling(const struct problem *p)
-{
-	struct problem plain = *p;
-	plain.score.scale = 1;
-	plain.score.temperature = NULL;
-	return plain;
 }
 
 void steps_release(struct steps *s)
@@ -69,65 +60,10 @@ void steps_release(struct steps *s)
 	gather_release(&s->rows);
 	spread_consumer_release(&s->scaled);
 	spread_consumer_release(&s->product);
-	free(s->shares);
 	*s = (struct steps){0};
 }
 
 /* --- computing ----------------------------------------------------------------- */
-
-static void fill_shares(struct steps *s, const struct engine *engine, size_t row)
-{
-	const struct rows_info *info = s->in->info;
-	size_t keys = s->rows.keys, e = s->rows.value_size;
-	size_t head = row / s->rows.kept % info->heads, batch = row / s->rows.kept / info->heads;
-	const float *context = s->rows.context + row * e;
-	double square = 0;
-	for (size_t c = 0; c < e; c++)
-		square += (double)context[c] * (double)context[c];
-	for (size_t j = 0; j < keys; j++) {
-		double weight = (double)s->rows.weights[row * keys + j], product = 0;
-		const float *value = engine_value(engine, batch, head, j);
-		for (size_t c = 0; c < e && weight != 0; c++) /* what is hidden may hold anything */
-			product += (double)value[c] * (double)context[c];
-		s->shares[row * keys + j] = square > 0 ? weight * product / square : (double)NAN;
-	}
-}
-
-static bool row_selected(const struct steps *s, size_t row)
-{
-	const struct rows_info *info = s->in->info;
-	return rows_chosen(s->selection->heads, row / s->rows.kept % info->heads) &&
-	       rows_chosen(s->selection->batch, row / s->rows.kept / info->heads);
-}
-
-/* Compute one stage of the scores; `spread`, where it is not NULL, wants all queries. */
-static enum attn_status pass(struct steps *s, const struct command *self, const struct problem *p,
-			     enum step step, struct spread_consumer *spread, struct attn_error *err)
-{
-	static const enum score_stage stages[] = {
-	    [STEP_PRODUCT] = SCORES_RAW,
-	    [STEP_SCALED] = SCORES_RAW,
-	    [STEP_CAPPED] = SCORES_CAPPED,
-	    [STEP_MASKED] = SCORES_MASKED,
-	};
-	struct engine *engine = NULL;
-	bool last = step == STEP_MASKED;
-	struct engine_want want = {.weights = true, .context = last, .stage = stages[step]};
-	struct row_consumer *sinks[] = {&s->rows.sink, spread ? &spread->sink : NULL};
-	struct rows_selection rows = selection_rows(s->selection);
-	rows.queries = spread ? NULL : s->places;
-	enum attn_status status = gather_begin(&s->rows, step, err);
-	if (status == ATTN_OK)
-		status = engine_new(&engine, p, want, err);
-	if (status != ATTN_OK)
-		return status;
-	status = progress_stream(self, engine_rows(engine), &rows, sinks, spread ? 2 : 1, err);
-	for (size_t row = 0; row < s->rows.rows && status == ATTN_OK && last && s->shares; row++)
-		if (row_selected(s, row))
-			fill_shares(s, engine, row);
-	engine_rows(engine)->free(engine_rows(engine));
-	return status;
-}
 
 /* Whether bias or mask change any score; rows that are not selected are all 0. */
 static bool scores_changed(const struct steps *s)
@@ -139,36 +75,60 @@ static bool scores_changed(const struct steps *s)
 	return false;
 }
 
+/* What there is to keep of each row. */
+static struct rows_want wanted(const struct steps *s, const struct attention *a)
+{
+	struct rows_want want = {.weights = true, .context = true, .shares = true};
+	want.scores = 1u << SCORES_RAW | 1u << SCORES_MASKED;
+	if (s->unscaled) {
+		want.scores |= 1u << SCORES_PRODUCT;
+		want.unscaled_weights = true;
+	}
+	if (step_terms_of(a, 0).softcap > 0)
+		want.scores |= 1u << SCORES_CAPPED;
+	return want;
+}
+
+static enum attn_status open_consumers(struct steps *s, const struct attention *a, unsigned scores,
+				       struct attn_error *err)
+{
+	const struct rows_shape *shape = &s->in->info->shape;
+	bool rest = a->normalization.sinks != NULL;
+	enum attn_status status =
+	    gather_init(&s->rows, shape, s->places, scores, a->has_values ? a->value_size : 0, err);
+	if (status == ATTN_OK)
+		status = spread_consumer_init(&s->scaled, shape, SCORES_RAW, rest, err);
+	if (status == ATTN_OK)
+		status = spread_consumer_init(&s->product, shape, SCORES_PRODUCT, rest, err);
+	return status;
+}
+
 enum attn_status steps_compute(struct steps *s, const struct command *self, struct attn_error *err)
 {
-	const struct problem *p = &s->in->problem;
-	struct problem plain = without_scaling(p);
-	if (p->lambda)
+	const struct attention *a = s->in->subject.attention;
+	struct row_consumer *consumers[] = {&s->rows.consumer, &s->scaled.consumer, &s->product.consumer};
+	struct rows_selection rows = selection_rows(s->selection);
+	struct row_source *source = NULL;
+	struct plan plan = {0};
+	if (a->lambda)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "'lambda' asks for differential attention, two softmaxes a head, and '--steps' "
 		    "shows one");
-	s->unscaled = is_scaled(p);
-	enum attn_status status =
-	    gather_init(&s->rows, &p->info, s->places, p->has_values ? p->value_size : 0, err);
+	s->unscaled = is_scaled(a);
+	const struct rows_want want = wanted(s, a);
+	enum attn_status status = open_consumers(s, a, want.scores, err);
 	if (status == ATTN_OK)
-		status = spread_consumer_init(&s->scaled, &p->info, p->normalization.sinks != NULL, err);
+		status = plan_init(&plan, a, &rows, want, err);
 	if (status == ATTN_OK)
-		status = spread_consumer_init(&s->product, &p->info, p->normalization.sinks != NULL, err);
-	if (status == ATTN_OK && p->has_values) {
-		s->shares = array_alloc(s->rows.rows * s->rows.keys, sizeof *s->shares);
-		status = s->shares ? ATTN_OK : attn_fail_memory(err);
-	}
-	if (status == ATTN_OK && s->unscaled)
-		status = pass(s, self, &plain, STEP_PRODUCT, &s->product, err);
+		status = plan_run(&plan, &source, err);
 	if (status == ATTN_OK)
-		status = pass(s, self, p, STEP_SCALED, &s->scaled, err);
-	if (status == ATTN_OK && step_terms_of(p, 0).softcap > 0)
-		status = pass(s, self, p, STEP_CAPPED, NULL, err);
-	if (status == ATTN_OK)
-		status = pass(s, self, p, STEP_MASKED, NULL, err);
+		status = progress_stream(self, source, &rows, consumers, s->unscaled ? 3 : 2, err);
 	if (status == ATTN_OK)
 		s->changed = scores_changed(s);
+	if (source)
+		source->free(source);
+	plan_release(&plan);
 	return status;
 }
 
@@ -195,7 +155,7 @@ static struct step_line key_line(const struct steps *s, const struct step_table 
 	v[STEP_EXP] = exponential(table, v[STEP_MASKED]);
 	if (table->terms.top_k > 0 && v[STEP_WEIGHT] == 0 && !table->terms.normalizer)
 		v[STEP_EXP] = 0; /* not among the highest */
-	v[STEP_SHARE] = s->shares ? s->shares[cell] : (double)NAN;
+	v[STEP_SHARE] = s->rows.shares ? s->rows.shares[cell] : (double)NAN;
 	return line;
 }
 
@@ -206,7 +166,7 @@ static void add_sink(const struct steps *s, struct step_table *table)
 	v[STEP_MASKED] = table->terms.sink;
 	v[STEP_EXP] = exponential(table, table->terms.sink);
 	v[STEP_WEIGHT] = v[STEP_EXP] / (sum[STEP_EXP] + v[STEP_EXP]);
-	v[STEP_SHARE] = s->shares ? 0 : (double)NAN;
+	v[STEP_SHARE] = s->rows.shares ? 0 : (double)NAN;
 	sum[STEP_EXP] += v[STEP_EXP];
 	sum[STEP_WEIGHT] += v[STEP_WEIGHT];
 }
@@ -235,7 +195,7 @@ static void begin_table(const struct steps *s, struct step_table *table)
 	const float *context = s->rows.context + table->row * s->rows.value_size;
 	table->count = size_min(s->top, s->rows.keys);
 	table->others = table->sink = table->sum = nothing;
-	table->terms = step_terms_of(&s->in->problem, table->head);
+	table->terms = step_terms_of(s->in->subject.attention, table->head);
 	table->highest = -INFINITY;
 	for (size_t j = 0; j < s->rows.keys; j++)
 		table->highest = fmax(table->highest, (double)masked[j]);
@@ -254,7 +214,7 @@ void steps_table(const struct steps *s, size_t batch, size_t head, size_t slot, 
 	table->batch = batch;
 	table->head = head;
 	table->query = query;
-	table->row = (batch * s->in->info->heads + head) * s->rows.kept + slot;
+	table->row = (batch * s->in->info->shape.heads + head) * s->rows.kept + slot;
 	begin_table(s, table);
 	for (size_t j = 0; j < keys; j++)
 		table->lines[j] = key_line(s, table, j);

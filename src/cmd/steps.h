@@ -12,11 +12,11 @@
 /* What is computed of a key, in this order.  The first four are the stages of
  * gather. */
 enum step {
-	STEP_PRODUCT, /* q.k, or another score, before it is scaled */
-	STEP_SCALED,
-	STEP_CAPPED, /* with a softcap only */
-	STEP_MASKED, /* with bias and mask; -inf where hidden */
-	STEP_EXP,    /* exp(score - the highest), with softmax only */
+	STEP_PRODUCT = SCORES_PRODUCT, /* q.k, or another score, before it is scaled */
+	STEP_SCALED = SCORES_RAW,
+	STEP_CAPPED = SCORES_CAPPED, /* with a softcap only */
+	STEP_MASKED = SCORES_MASKED, /* with bias and mask; -inf where hidden */
+	STEP_EXP,                    /* exp(score - the highest), with softmax only */
 	STEP_WEIGHT,
 	STEP_SHARE, /* of the context's length: w v.c / |c|^2; with values only */
 	STEP_COUNT
@@ -36,19 +36,18 @@ struct step_terms {
 	double sink;               /* a logit in the softmax; -INFINITY: none */
 };
 
-struct step_terms step_terms_of(const struct problem *p, size_t head);
+struct step_terms step_terms_of(const struct attention *a, size_t head);
 
 #define STEP_SINK "<sink>" /* the token of its line */
 
 struct steps {
-	const struct inputs *in; /* opened, not a stored result; `dry` will do */
+	const struct inputs *in; /* opened, not a stored result; no plan is needed */
 	const struct selection *selection;
 	const bool *places; /* (queries): of which to tell the steps */
 	size_t top;         /* so many keys of each, heaviest first; SIZE_MAX: all, in order */
 
 	/* Filled by steps_compute: */
 	struct gather rows;
-	double *shares;                         /* (rows, keys), owned; NAN where the context is 0 */
 	struct spread_consumer scaled, product; /* how spread out attention is, and would be unscaled */
 	bool unscaled;                          /* scaling changes something, so that `product` is filled */
 	bool changed;                           /* bias or mask change a score that is shown */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/steps.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 struct printer {
 	const struct steps *s;
@@ -98,7 +98,7 @@ static void print_table(struct printer *p)
 static void print_head_tables(struct printer *p, size_t batch, size_t head)
 {
 	const bool *places = p->s->places;
-	for (size_t query = 0, slot = 0; query < p->s->in->info->queries; query++) {
+	for (size_t query = 0, slot = 0; query < p->s->in->info->shape.queries; query++) {
 		if (!places[query])
 			continue;
 		steps_table(p->s, batch, head, slot++, query, &p->table);
@@ -122,7 +122,7 @@ static void add_spread(const struct printer *p, struct buffer *text, struct spre
 	buffer_add_string(text, ", \"largest_weight\": ");
 	buffer_add_float(text, (float)spread.largest);
 	buffer_add_string(text, ", \"gradient\": ");
-	if (step_terms_of(&p->s->in->problem, 0).normalizer)
+	if (step_terms_of(p->s->in->subject.attention, 0).normalizer)
 		buffer_add_string(text, "null");
 	else
 		buffer_add_float(text, (float)spread.gradient);
@@ -150,8 +150,8 @@ static void each_head(struct printer *p, void (*visit)(struct printer *, size_t 
 {
 	const struct rows_info *info = p->s->in->info;
 	p->printed = 0;
-	for (size_t batch = 0; batch < info->batch; batch++)
-		for (size_t head = 0; head < info->heads; head++)
+	for (size_t batch = 0; batch < info->shape.batch; batch++)
+		for (size_t head = 0; head < info->shape.heads; head++)
 			if (rows_chosen(p->s->selection->batch, batch) &&
 			    rows_chosen(p->s->selection->heads, head))
 				visit(p, batch, head);

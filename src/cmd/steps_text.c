@@ -237,7 +237,7 @@ static void explain_weights(const struct steps *s, const struct step_table *tabl
 		add_number(text, table->sum.values[STEP_EXP]);
 		buffer_add_char(text, '\n');
 	}
-	if (!s->shares)
+	if (!s->rows.shares)
 		return;
 	explain_context(s, table, text);
 	if (shown->steps[STEP_SHARE])
@@ -313,8 +313,8 @@ static void put_summary(const struct steps *s, const struct summary_line *lines,
 void steps_text_summary(const struct steps *s, size_t batch, size_t head, struct buffer *text)
 {
 	struct spread a = spread_of(&s->scaled, batch, head), b = spread_of(&s->product, batch, head);
-	struct step_terms terms = step_terms_of(&s->in->problem, head);
-	size_t unseeing = s->in->info->queries - a.queries;
+	struct step_terms terms = step_terms_of(s->in->subject.attention, head);
+	size_t unseeing = s->in->info->shape.queries - a.queries;
 	struct buffer scaled = BUFFER_INIT;
 	const struct summary_line lines[] = {
 	    {"variance", "of the scores: how far apart", a.variance, b.variance},

@@ -56,7 +56,7 @@ struct job {
 	struct inputs in;
 	struct selection selected;
 	struct page_plan plan;
-	struct page_rows sink;
+	struct page_rows rows;
 	struct output out;
 	char **operands;
 	size_t operand_count;
@@ -124,7 +124,7 @@ static void add_tokens(struct buffer *json, const struct inputs *in)
 	add_strings(json, "queryTokens", &in->shown_queries);
 	if (!same_strings(&in->shown_queries, &info->query_labels))
 		add_strings(json, "queryRaw", &info->query_labels);
-	if (same_strings(&info->query_labels, &info->key_labels) && !info->cross)
+	if (same_strings(&info->query_labels, &info->key_labels) && !info->shape.cross)
 		return;
 	add_strings(json, "keyTokens", &in->shown_keys);
 	if (!same_strings(&in->shown_keys, &info->key_labels))
@@ -187,14 +187,15 @@ static void add_meta(struct buffer *json, const struct job *job, const char *tit
 	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
 	add_strings(json, "inputs", names);
 	buffer_printf(json, ",\n\"queries\": %zu, \"keys\": %zu, \"cross\": %s, \"signed\": %s",
-		      info->queries, info->keys, flag(info->cross), flag(info->signed_weights));
+		      info->shape.queries, info->shape.keys, flag(info->shape.cross),
+		      flag(info->shape.signed_weights));
 	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
 		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
 	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", plan->bits,
 		      page_levels(plan), plan->top, page_error(plan));
-	add_axis(json, "layers", job->selected.layers, info->layers, info->first_layer, NULL, false);
-	add_axis(json, "batches", job->selected.batch, info->batch, 0, NULL, true);
-	add_axis(json, "heads", job->selected.heads, info->heads, 0, &info->head_names, false);
+	add_axis(json, "layers", job->selected.layers, info->shape.layers, info->first_layer, NULL, false);
+	add_axis(json, "batches", job->selected.batch, info->shape.batch, 0, NULL, true);
+	add_axis(json, "heads", job->selected.heads, info->shape.heads, 0, &info->head_names, false);
 	add_tokens(json, &job->in);
 	add_maps(json);
 	buffer_add_string(json, "}");
@@ -232,25 +233,22 @@ static size_t count_chosen(const bool *chosen, size_t count)
 
 static enum attn_status plan(struct job *job, const struct command *self, struct attn_error *err)
 {
-	const struct rows_info *info = job->in.info;
-	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
 	struct rows_selection rows = selection_rows(&job->selected);
-	if (status == ATTN_OK)
-		status = view_top_keys(&job->view, &job->in, self, &rows, err);
+	enum attn_status status = view_top_keys(&job->view, &job->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
-	info = job->in.info;
-	size_t heads = count_chosen(job->selected.heads, info->heads);
-	if (!size_mul(heads, count_chosen(job->selected.layers, info->layers), &heads) ||
-	    !size_mul(heads, count_chosen(job->selected.batch, info->batch), &heads))
+	const struct rows_info *info = job->in.info;
+	size_t heads = count_chosen(job->selected.heads, info->shape.heads);
+	if (!size_mul(heads, count_chosen(job->selected.layers, info->shape.layers), &heads) ||
+	    !size_mul(heads, count_chosen(job->selected.batch, info->shape.batch), &heads))
 		return attn_fail_memory(err);
-	status = page_plan_init(&job->plan, info, heads, err);
+	status = page_plan_init(&job->plan, &info->shape, heads, err);
 	if (status == ATTN_OK && job->plan.top > 0)
 		report_note(
 		    self,
 		    "%zu head%s of %zu x %zu weights: of each query the page keeps the %zu keys with the "
 		    "largest",
-		    heads, heads == 1 ? "" : "s", info->queries, info->keys, job->plan.top);
+		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, job->plan.top);
 	return status;
 }
 
@@ -258,19 +256,19 @@ static enum attn_status write_page(struct job *job, const struct command *self, 
 {
 	struct buffer text = BUFFER_INIT;
 	struct rows_selection rows = selection_rows(&job->selected);
-	struct row_consumer *sinks[] = {&job->sink.sink};
+	struct row_consumer *consumers[] = {&job->rows.consumer};
 	uint64_t before = 0;
 	enum attn_status status = begin(job, &text, err);
 	if (status == ATTN_OK)
 		status = output_write(&job->out, text.data, text.length, err);
 	before = text.length;
 	if (status == ATTN_OK) {
-		page_rows_init(&job->sink, &job->plan, job->in.info, job->out.stream);
-		status = progress_stream(self, job->in.source, &rows, sinks, 1, err);
+		page_rows_init(&job->rows, &job->plan, &job->in.info->shape, job->out.stream);
+		status = progress_stream(self, job->in.rows.source, &rows, consumers, 1, err);
 	}
 	buffer_clear(&text);
 	if (status == ATTN_OK)
-		status = page_end(&text, before + job->sink.written, err);
+		status = page_end(&text, before + job->rows.written, err);
 	if (status == ATTN_OK)
 		status = output_write(&job->out, text.data, text.length, err);
 	buffer_release(&text);
@@ -327,8 +325,11 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = attn_fail(err, ATTN_USAGE, "'%s' in a page needs '--renormalise', too",
 					   view_exclusion(&job.view));
 		if (status == ATTN_OK)
-			status = inputs_open(&job.in, self, argc - optind, argv + optind,
-					     (struct engine_want){.weights = true}, err);
+			status = inputs_open(&job.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK)
+			status = selection_open(&job.selected, &job.selection, job.in.info, err);
+		if (status == ATTN_OK)
+			status = plan_weights(&job.in, &job.selected, err);
 		if (status == ATTN_OK)
 			status = view_apply(&job.view, &job.in, self, err);
 		if (status == ATTN_OK)
@@ -341,7 +342,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			report_written(self, job.path);
 	}
 	output_abort(&job.out);
-	page_rows_release(&job.sink);
+	page_rows_release(&job.rows);
 	selection_release(&job.selected);
 	view_request_release(&job.view);
 	inputs_release(&job.in);

@@ -9,7 +9,7 @@
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
 #include "result/view.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 bool is_view_option(int id)
 {
@@ -56,13 +56,6 @@ void view_request_release(struct view_request *r)
 	string_list_release(&r->tokens);
 }
 
-/* Replace the inputs' source by a view of it, which owns that. */
-static void adopt(struct inputs *in, struct row_source *view)
-{
-	in->source = view;
-	in->info = view->info;
-}
-
 static bool copy_list(struct string_list *to, const struct string_list *from)
 {
 	bool ok = true;
@@ -74,18 +67,18 @@ static bool copy_list(struct string_list *to, const struct string_list *from)
 /* The labels of a view of words are as people read them. */
 static enum attn_status join_words(struct inputs *in, const struct command *self, struct attn_error *err)
 {
-	const struct rows_info *whole = in->info;
-	struct row_source *view;
-	enum attn_status status = view_words_open(&view, in->source, err);
+	const struct rows_shape whole = in->info->shape;
+	struct named_rows view;
+	enum attn_status status = view_words_open(&view, &in->rows, err);
 	if (status != ATTN_OK)
 		return status;
-	adopt(in, view);
+	inputs_show(in, &view);
 	string_list_release(&in->shown_queries);
 	string_list_release(&in->shown_keys);
 	if (!copy_list(&in->shown_queries, &in->info->query_labels) ||
 	    !copy_list(&in->shown_keys, &in->info->key_labels))
 		return attn_fail_memory(err);
-	if (in->info->queries == whole->queries && in->info->keys == whole->keys)
+	if (in->info->shape.queries == whole.queries && in->info->shape.keys == whole.keys)
 		report_note(self, "no token is a piece of a word: '--words' changes nothing");
 	return ATTN_OK;
 }
@@ -105,11 +98,11 @@ static void keep_shown(struct string_list *list, const bool *shown)
 
 static enum attn_status crop(struct inputs *in, const struct view_options *options, struct attn_error *err)
 {
-	struct row_source *view;
-	enum attn_status status = view_open(&view, in->source, options, err);
+	struct named_rows view;
+	enum attn_status status = view_open(&view, &in->rows, options, err);
 	if (status != ATTN_OK)
 		return status;
-	adopt(in, view);
+	inputs_show(in, &view);
 	keep_shown(&in->shown_queries, options->queries);
 	keep_shown(&in->shown_keys, options->keys);
 	return ATTN_OK;
@@ -169,12 +162,12 @@ static enum attn_status check(const struct view_request *r, const struct inputs 
 		return attn_fail(err, ATTN_USAGE,
 				 "'--renormalise' divides by what exclusions leave, expected "
 				 "--exclude-first, --exclude-diagonal or --exclude-token beside it");
-	if (r->renormalise && in->info->signed_weights)
+	if (r->renormalise && in->info->shape.signed_weights)
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "'--renormalise' is for weights that add up to 1, found those of differential "
 		    "attention, which may be negative");
-	if (r->exclude_diagonal && in->info->cross)
+	if (r->exclude_diagonal && in->info->shape.cross)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--exclude-diagonal' is for self-attention, found cross-attention, which "
 				 "has no diagonal");
@@ -193,7 +186,7 @@ static enum attn_status find_options(const struct view_request *r, const struct 
 	if (status == ATTN_OK && r->key)
 		status = range_parse(&keys, r->key, &arrays[1], err);
 	if (status == ATTN_OK && (r->exclude_first || r->tokens.count > 0)) {
-		arrays[2] = array_alloc(in->info->keys, sizeof **arrays);
+		arrays[2] = array_alloc(in->info->shape.keys, sizeof **arrays);
 		status = arrays[2] ? ATTN_OK : attn_fail_memory(err);
 	}
 	for (size_t i = 0; i < r->tokens.count && status == ATTN_OK; i++)
@@ -224,8 +217,8 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 	if (status == ATTN_OK)
 		status = find_options(r, in, &options, arrays, err);
 	if (status == ATTN_OK && (r->query || r->key || view_exclusion(r))) {
-		add_range_note(&note, "queries", options.queries, in->info->queries);
-		add_range_note(&note, "keys", options.keys, in->info->keys);
+		add_range_note(&note, "queries", options.queries, in->info->shape.queries);
+		add_range_note(&note, "keys", options.keys, in->info->shape.keys);
 		add_exclusion_note(&note, r);
 		status = crop(in, &options, err);
 	}
@@ -239,19 +232,19 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 	return status;
 }
 
-/* The sink that sums up what each key gets of what is shown. */
+/* The consumer that sums up what each key gets of what is shown. */
 struct key_sums {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	struct key_sum {
 		double sum;
 		size_t key;
 	} * keys;
 };
 
-static enum attn_status add_rows(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status add_rows(struct row_consumer *consumer, const struct row_block *block,
 				 struct attn_error *err)
 {
-	struct key_sums *s = (struct key_sums *)sink;
+	struct key_sums *s = (struct key_sums *)consumer;
 	(void)err;
 	for (size_t i = 0; i < block->count * block->keys; i++)
 		s->keys[i % block->keys].sum += fabs((double)block->weights[i]);
@@ -280,17 +273,18 @@ static enum attn_status add_top_note(struct inputs *in, size_t kept, size_t keys
 enum attn_status view_top_keys(const struct view_request *r, struct inputs *in, const struct command *self,
 			       const struct rows_selection *selection, struct attn_error *err)
 {
-	size_t keys = in->info->keys;
+	size_t keys = in->info->shape.keys;
 	if (r->top_keys == 0 || r->top_keys >= keys)
 		return ATTN_OK;
-	struct key_sums sums = {.sink = {.consume = add_rows}, .keys = array_alloc(keys, sizeof *sums.keys)};
+	struct key_sums sums = {.consumer = {.consume = add_rows},
+				.keys = array_alloc(keys, sizeof *sums.keys)};
 	bool *shown = array_alloc(keys, sizeof *shown);
-	struct row_consumer *sinks[] = {&sums.sink};
+	struct row_consumer *consumers[] = {&sums.consumer};
 	enum attn_status status = sums.keys && shown ? ATTN_OK : attn_fail_memory(err);
 	for (size_t k = 0; k < keys && status == ATTN_OK; k++)
 		sums.keys[k].key = k;
 	if (status == ATTN_OK)
-		status = progress_stream(self, in->source, selection, sinks, 1, err);
+		status = progress_stream(self, in->rows.source, selection, consumers, 1, err);
 	if (status == ATTN_OK) {
 		qsort(sums.keys, keys, sizeof *sums.keys, compare_sums);
 		for (size_t i = 0; i < r->top_keys; i++)

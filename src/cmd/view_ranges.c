@@ -6,7 +6,7 @@
 
 #include "input/settings.h"
 #include "tokens/token.h"
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 
 /* The first item from `from` on that is called text[length]; the count when there is none. */

@@ -11,17 +11,17 @@ static float *place_of(const struct context_consumer *s, const struct row_block 
 	       ((block->batch * s->queries + block->query + row) * s->heads + block->head) * s->value_size;
 }
 
-static void place(struct row_consumer *sink, struct row_block *block)
+static void place(struct row_consumer *consumer, struct row_block *block)
 {
-	struct context_consumer *s = (struct context_consumer *)sink;
+	struct context_consumer *s = (struct context_consumer *)consumer;
 	block->context_place = place_of(s, block, 0);
 	block->context_stride = s->heads * s->value_size;
 }
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct context_consumer *s = (struct context_consumer *)sink;
+	struct context_consumer *s = (struct context_consumer *)consumer;
 	(void)err;
 	if (block->context == place_of(s, block, 0))
 		return ATTN_OK; /* it is there already */
@@ -31,14 +31,14 @@ static enum attn_status consume(struct row_consumer *sink, const struct row_bloc
 	return ATTN_OK;
 }
 
-enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_info *info,
+enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_shape *shape,
 				       size_t value_size, struct attn_error *err)
 {
-	*s = (struct context_consumer){.sink = {.consume = consume, .place = place, .any_order = true},
-				       .queries = info->queries,
-				       .heads = info->heads,
+	*s = (struct context_consumer){.consumer = {.consume = consume, .place = place, .any_order = true},
+				       .queries = shape->queries,
+				       .heads = shape->heads,
 				       .value_size = value_size};
-	s->context = floats_alloc4(info->batch, info->queries, info->heads, value_size);
+	s->context = floats_alloc4(shape->batch, shape->queries, shape->heads, value_size);
 	return s->context ? ATTN_OK : attn_fail_memory(err);
 }
 

@@ -1,11 +1,11 @@
-/* The sink that gathers contexts, heads side by side. */
+/* The consumer that gathers contexts, heads side by side. */
 #ifndef ATTN_CONSUMERS_CONTEXT_H
 #define ATTN_CONSUMERS_CONTEXT_H
 
 #include "attention/rows.h"
 
 struct context_consumer {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	float *context; /* (batch, queries, heads * value_size), owned */
 
 	/* Private. */
@@ -13,8 +13,8 @@ struct context_consumer {
 };
 
 /* For a source whose blocks carry contexts of `value_size` numbers. */
-enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_info *info,
+enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_shape *shape,
 				       size_t value_size, struct attn_error *err);
-void context_consumer_release(struct context_consumer *s); /* safe on a zeroed sink */
+void context_consumer_release(struct context_consumer *s); /* safe on a zeroed consumer */
 
 #endif

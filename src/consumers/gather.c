@@ -6,69 +6,83 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/memory.h"
 
 /* --- whole rows --------------------------------------------------------------- */
 
-static enum attn_status gather(struct row_consumer *sink, const struct row_block *block,
-			       struct attn_error *err)
+/* Row r of the block, if it is kept, becomes row `row`. */
+static void keep_row(struct gather *s, const struct row_block *block, size_t r, size_t row)
 {
-	struct gather *s = (struct gather *)sink;
+	size_t from = r * s->keys, to = row * s->keys;
+	memcpy(s->weights + to, block->weights + from, s->keys * sizeof *s->weights);
+	for (int stage = 0; stage < SCORE_STAGES; stage++)
+		if (s->scores[stage])
+			memcpy(s->scores[stage] + to, block->scores[stage] + from,
+			       s->keys * sizeof *s->scores[stage]);
+	if (!s->shares)
+		return;
+	memcpy(s->shares + to, block->shares + from, s->keys * sizeof *s->shares);
+	memcpy(s->context + row * s->value_size, block->context + r * block->context_stride,
+	       s->value_size * sizeof *s->context);
+}
+
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
+				struct attn_error *err)
+{
+	struct gather *s = (struct gather *)consumer;
 	(void)err;
 	for (size_t r = 0; r < block->count; r++) {
 		size_t slot = s->slots[block->query + r];
-		if (slot == SIZE_MAX)
-			continue;
-		size_t row = (block->batch * s->heads + block->head) * s->kept + slot, from = r * s->keys;
-		memcpy(s->weights + row * s->keys, block->weights + from, s->keys * sizeof *s->weights);
-		memcpy(s->visible + row * s->keys, block->visible + from, s->keys);
-		if (block->scores)
-			memcpy(s->scores[s->stage] + row * s->keys, block->scores + from,
-			       s->keys * sizeof *block->scores);
-		if (block->context)
-			memcpy(s->context + row * s->value_size, block->context + r * block->context_stride,
-			       s->value_size * sizeof *s->context);
+		if (slot != SIZE_MAX)
+			keep_row(s, block, r, (block->batch * s->heads + block->head) * s->kept + slot);
 	}
 	return ATTN_OK;
 }
 
-enum attn_status gather_init(struct gather *s, const struct rows_info *info, const bool *queries,
-			     size_t value_size, struct attn_error *err)
+static bool allocate(struct gather *s, size_t cells, size_t numbers, unsigned stages)
 {
-	size_t cells, numbers;
-	*s = (struct gather){.sink = {.consume = gather, .any_order = true},
-			     .keys = info->keys,
-			     .value_size = value_size,
-			     .heads = info->heads};
-	s->slots = array_alloc(info->queries, sizeof *s->slots);
-	if (!s->slots)
-		return attn_fail_memory(err);
-	for (size_t i = 0; i < info->queries; i++)
-		s->slots[i] = queries[i] ? s->kept++ : SIZE_MAX;
-	if (!size_mul(info->batch, info->heads, &s->rows) || !size_mul(s->rows, s->kept, &s->rows) ||
-	    !size_mul(s->rows, s->keys, &cells) || !size_mul(s->rows, value_size, &numbers))
-		return attn_fail_memory(err);
+	for (int stage = 0; stage < SCORE_STAGES; stage++) {
+		if (!(stages >> stage & 1))
+			continue;
+		s->scores[stage] = array_alloc(cells, sizeof *s->scores[stage]);
+		if (!s->scores[stage])
+			return false;
+	}
 	s->weights = array_alloc(cells, sizeof *s->weights);
-	s->visible = array_alloc(cells, sizeof *s->visible);
 	s->context = array_alloc(numbers, sizeof *s->context);
-	return s->weights && s->visible && s->context ? ATTN_OK : attn_fail_memory(err);
+	if (s->value_size > 0)
+		s->shares = array_alloc(cells, sizeof *s->shares);
+	return s->weights && s->context && (s->shares || s->value_size == 0);
 }
 
-enum attn_status gather_begin(struct gather *s, size_t stage, struct attn_error *err)
+enum attn_status gather_init(struct gather *s, const struct rows_shape *shape, const bool *queries,
+			     unsigned stages, size_t value_size, struct attn_error *err)
 {
-	s->stage = stage;
-	if (!s->scores[stage])
-		s->scores[stage] = array_alloc(s->rows * s->keys, sizeof *s->scores[stage]);
-	return s->scores[stage] ? ATTN_OK : attn_fail_memory(err);
+	size_t cells, numbers;
+	*s = (struct gather){.consumer = {.consume = consume, .any_order = true},
+			     .keys = shape->keys,
+			     .value_size = value_size,
+			     .heads = shape->heads};
+	s->slots = array_alloc(shape->queries, sizeof *s->slots);
+	if (!s->slots)
+		return attn_fail_memory(err);
+	for (size_t i = 0; i < shape->queries; i++)
+		s->slots[i] = queries[i] ? s->kept++ : SIZE_MAX;
+	if (size_mul(shape->batch, shape->heads, &s->rows) && size_mul(s->rows, s->kept, &s->rows) &&
+	    size_mul(s->rows, s->keys, &cells) && size_mul(s->rows, value_size, &numbers) &&
+	    allocate(s, cells, numbers, stages))
+		return ATTN_OK;
+	return attn_fail_memory(err);
 }
 
 void gather_release(struct gather *s)
 {
 	free(s->slots);
-	for (size_t i = 0; i < GATHER_STAGES; i++)
-		free(s->scores[i]);
+	for (int stage = 0; stage < SCORE_STAGES; stage++)
+		free(s->scores[stage]);
 	free(s->weights);
-	free(s->visible);
 	free(s->context);
+	free(s->shares);
 	*s = (struct gather){0};
 }
 
@@ -80,12 +94,12 @@ static double plogp(double p)
 }
 
 static void add_row(const struct spread_consumer *s, struct spread_sums *sums, const float *scores,
-		    const float *weights, const unsigned char *visible, size_t keys)
+		    const float *weights, const unsigned char *cells, size_t keys)
 {
 	double entropy = 0, largest = 0, total = 0;
 	size_t before = sums->pairs;
 	for (size_t j = 0; j < keys; j++) {
-		if (!visible[j])
+		if (!cell_has_weight(cells[j]))
 			continue;
 		double weight = (double)weights[j], score = (double)scores[j];
 		double step = score - sums->mean;
@@ -104,24 +118,27 @@ static void add_row(const struct spread_consumer *s, struct spread_sums *sums, c
 	sums->largest += largest;
 }
 
-static enum attn_status add_block(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status add_block(struct row_consumer *consumer, const struct row_block *block,
 				  struct attn_error *err)
 {
-	struct spread_consumer *s = (struct spread_consumer *)sink;
+	struct spread_consumer *s = (struct spread_consumer *)consumer;
 	(void)err;
+	const float *weights = s->stage == SCORES_PRODUCT ? block->unscaled_weights : block->weights;
 	for (size_t r = 0; r < block->count; r++)
-		add_row(s, &s->sums[block->batch * s->heads + block->head], block->scores + r * block->keys,
-			block->weights + r * block->keys, block->visible + r * block->keys, block->keys);
+		add_row(s, &s->sums[block->batch * s->heads + block->head],
+			block->scores[s->stage] + r * block->keys, weights + r * block->keys,
+			block->cells + r * block->keys, block->keys);
 	return ATTN_OK;
 }
 
-enum attn_status spread_consumer_init(struct spread_consumer *s, const struct rows_info *info, bool rest,
-				      struct attn_error *err)
+enum attn_status spread_consumer_init(struct spread_consumer *s, const struct rows_shape *shape,
+				      enum score_stage stage, bool rest, struct attn_error *err)
 {
 	size_t count;
 	/* In order: the sums are then the same with any number of threads. */
-	*s = (struct spread_consumer){.sink = {.consume = add_block}, .heads = info->heads, .rest = rest};
-	if (size_mul(info->batch, info->heads, &count))
+	*s = (struct spread_consumer){
+	    .consumer = {.consume = add_block}, .heads = shape->heads, .stage = stage, .rest = rest};
+	if (size_mul(shape->batch, shape->heads, &count))
 		s->sums = array_alloc(count, sizeof *s->sums);
 	return s->sums ? ATTN_OK : attn_fail_memory(err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 
 size_t grid_factor(size_t count, size_t limit)
@@ -16,11 +17,11 @@ size_t grid_factor(size_t count, size_t limit)
 }
 
 /* Note which cells of a row have weights that do not count for the scale. */
-static enum attn_status note_uncounted(struct grid *g, const unsigned char *seen, size_t row,
+static enum attn_status note_uncounted(struct grid *g, const unsigned char *cells, size_t row,
 				       struct attn_error *err)
 {
-	const unsigned char *end = seen + g->keys;
-	for (const unsigned char *at = seen; at < end; at++) {
+	const unsigned char *end = cells + g->keys;
+	for (const unsigned char *at = cells; at < end; at++) {
 		at = memchr(at, CELL_UNSCALED, (size_t)(end - at));
 		if (!at)
 			break;
@@ -28,16 +29,16 @@ static enum attn_status note_uncounted(struct grid *g, const unsigned char *seen
 			g->uncounted = array_alloc(g->rows * g->cols, 1);
 		if (!g->uncounted)
 			return attn_fail_memory(err);
-		g->uncounted[row * g->cols + (size_t)(at - seen) / g->col_factor] = 1;
+		g->uncounted[row * g->cols + (size_t)(at - cells) / g->col_factor] = 1;
 	}
 	return ATTN_OK;
 }
 
 /* The largest magnitude that counts. */
-static void note_maximum(struct grid *g, float weight, unsigned char seen)
+static void note_maximum(struct grid *g, float weight, unsigned char cell)
 {
 	float magnitude = fabsf(weight);
-	if (magnitude > g->maximum && seen != CELL_UNSCALED)
+	if (magnitude > g->maximum && cell != CELL_UNSCALED)
 		g->maximum = magnitude;
 }
 
@@ -53,21 +54,21 @@ static void reduce_rows(struct grid *g, const struct row_block *block, size_t fr
 		float *value = &g->values[row * g->cols + col];
 		float highest = *value > 0 ? *value : 0, lowest = *value < 0 ? *value : 0;
 		double sum = 0;
-		bool visible = false, counted = false;
+		bool any = false, counted = false;
 		for (size_t r = from; r < to; r++) {
 			const float *weights = block->weights + r * block->keys;
-			const unsigned char *seen = block->visible + r * block->keys;
+			const unsigned char *cells = block->cells + r * block->keys;
 			for (size_t k = first; k < last; k++) {
 				float w = weights[k];
-				visible |= seen[k] != 0;
-				counted |= seen[k] != 0 && seen[k] != CELL_UNSCALED;
+				any |= cell_has_weight(cells[k]);
+				counted |= cells[k] == CELL_ATTENDED;
 				highest = w > highest ? w : highest;
 				lowest = w < lowest ? w : lowest;
-				note_maximum(g, w, seen[k]);
+				note_maximum(g, w, cells[k]);
 				sum += (double)w;
 			}
 		}
-		if (visible)
+		if (any)
 			g->masked[row * g->cols + col] = 0;
 		g->counted[col] |= counted;
 		if (g->reduction == GRID_MAXIMUM)
@@ -78,14 +79,14 @@ static void reduce_rows(struct grid *g, const struct row_block *block, size_t fr
 }
 
 /* The common case, no reduction: one pass a row. */
-static void keep_row(struct grid *g, const float *weights, const unsigned char *seen, size_t row)
+static void keep_row(struct grid *g, const float *weights, const unsigned char *cells, size_t row)
 {
 	float *values = g->values + row * g->cols;
 	unsigned char *masked = g->masked + row * g->cols;
 	for (size_t k = 0; k < g->cols; k++) {
 		values[k] = weights[k];
-		masked[k] = seen[k] == 0;
-		note_maximum(g, weights[k], seen[k]);
+		masked[k] = !cell_has_weight(cells[k]);
+		note_maximum(g, weights[k], cells[k]);
 	}
 }
 
@@ -104,10 +105,10 @@ static void finish_row(struct grid *g, size_t row)
 		g->any_masked = memchr(g->masked + row * g->cols, 1, g->cols) != NULL;
 }
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct grid_consumer *s = (struct grid_consumer *)sink;
+	struct grid_consumer *s = (struct grid_consumer *)consumer;
 	size_t slot = s->slots[(block->batch * s->layers + block->layer) * s->heads + block->head];
 	if (slot == SIZE_MAX)
 		return ATTN_OK;
@@ -124,11 +125,11 @@ static enum attn_status consume(struct row_consumer *sink, const struct row_bloc
 		       s->positions[block->query + end] / g->row_factor == row)
 			end++;
 		if (g->row_factor == 1 && g->col_factor == 1)
-			keep_row(g, block->weights + r * block->keys, block->visible + r * block->keys, row);
+			keep_row(g, block->weights + r * block->keys, block->cells + r * block->keys, row);
 		else
 			reduce_rows(g, block, r, end, row);
 		for (size_t i = r; i < end; i++)
-			if (note_uncounted(g, block->visible + i * block->keys, row, err) != ATTN_OK)
+			if (note_uncounted(g, block->cells + i * block->keys, row, err) != ATTN_OK)
 				return ATTN_FAILED;
 		position = s->positions[block->query + end - 1];
 		if (position + 1 == g->queries || (position + 1) % g->row_factor == 0)
@@ -171,14 +172,14 @@ static enum attn_status grid_init(struct grid *g, size_t queries, size_t keys,
 }
 
 /* Give each selected (batch, layer, head) its grid. */
-static enum attn_status make_grids(struct grid_consumer *s, const struct rows_info *info,
+static enum attn_status make_grids(struct grid_consumer *s, const struct rows_shape *shape,
 				   const struct rows_selection *selection, size_t queries, size_t keys,
 				   const struct grid_options *options, struct attn_error *err)
 {
-	size_t heads = 0, total = info->batch * info->layers * info->heads;
+	size_t heads = 0, total = shape->batch * shape->layers * shape->heads;
 	for (size_t i = 0; i < total; i++) {
-		size_t head = i % info->heads, layer = i / info->heads % info->layers;
-		size_t batch = i / info->heads / info->layers;
+		size_t head = i % shape->heads, layer = i / shape->heads % shape->layers;
+		size_t batch = i / shape->heads / shape->layers;
 		s->slots[i] = rows_chosen(selection->batch, batch) && rows_chosen(selection->layers, layer) &&
 				      rows_chosen(selection->heads, head)
 				  ? heads++
@@ -194,9 +195,9 @@ static enum attn_status make_grids(struct grid_consumer *s, const struct rows_in
 		if (s->slots[i] == SIZE_MAX)
 			continue;
 		struct grid *g = &s->grids[s->slots[i]];
-		g->head = i % info->heads;
-		g->layer = i / info->heads % info->layers;
-		g->batch = i / info->heads / info->layers;
+		g->head = i % shape->heads;
+		g->layer = i / shape->heads % shape->layers;
+		g->batch = i / shape->heads / shape->layers;
 		enum attn_status status = grid_init(g, queries, keys, options, err);
 		if (status != ATTN_OK)
 			return status;
@@ -204,45 +205,45 @@ static enum attn_status make_grids(struct grid_consumer *s, const struct rows_in
 	return ATTN_OK;
 }
 
-enum attn_status grid_consumer_init(struct grid_consumer *sink, const struct rows_info *info,
+enum attn_status grid_consumer_init(struct grid_consumer *consumer, const struct rows_shape *shape,
 				    const struct rows_selection *selection,
 				    const struct grid_options *options, struct attn_error *err)
 {
 	const struct rows_selection all = {0};
-	*sink = (struct grid_consumer){0};
+	*consumer = (struct grid_consumer){0};
 	if (!selection)
 		selection = &all;
-	sink->sink.consume = consume;
-	sink->layers = info->layers;
-	sink->heads = info->heads;
+	consumer->consumer.consume = consume;
+	consumer->layers = shape->layers;
+	consumer->heads = shape->heads;
 	size_t heads;
-	if (!size_mul(info->batch, info->layers, &heads) || !size_mul(heads, info->heads, &heads))
+	if (!size_mul(shape->batch, shape->layers, &heads) || !size_mul(heads, shape->heads, &heads))
 		return attn_fail_memory(err);
-	sink->slots = array_alloc(heads, sizeof *sink->slots);
-	sink->positions = array_alloc(info->queries, sizeof *sink->positions);
-	if (!sink->slots || !sink->positions) {
-		grid_consumer_release(sink);
+	consumer->slots = array_alloc(heads, sizeof *consumer->slots);
+	consumer->positions = array_alloc(shape->queries, sizeof *consumer->positions);
+	if (!consumer->slots || !consumer->positions) {
+		grid_consumer_release(consumer);
 		return attn_fail_memory(err);
 	}
-	size_t queries = number_selected(selection->queries, info->queries, sink->positions);
-	enum attn_status status = queries > 0
-				      ? make_grids(sink, info, selection, queries, info->keys, options, err)
-				      : attn_fail(err, ATTN_USAGE, "no query is selected, nothing to draw");
+	size_t queries = number_selected(selection->queries, shape->queries, consumer->positions);
+	enum attn_status status =
+	    queries > 0 ? make_grids(consumer, shape, selection, queries, shape->keys, options, err)
+			: attn_fail(err, ATTN_USAGE, "no query is selected, nothing to draw");
 	if (status != ATTN_OK)
-		grid_consumer_release(sink);
+		grid_consumer_release(consumer);
 	return status;
 }
 
-void grid_consumer_release(struct grid_consumer *sink)
+void grid_consumer_release(struct grid_consumer *consumer)
 {
-	for (size_t i = 0; i < sink->grid_count; i++) {
-		free(sink->grids[i].values);
-		free(sink->grids[i].masked);
-		free(sink->grids[i].counted);
-		free(sink->grids[i].uncounted);
+	for (size_t i = 0; i < consumer->grid_count; i++) {
+		free(consumer->grids[i].values);
+		free(consumer->grids[i].masked);
+		free(consumer->grids[i].counted);
+		free(consumer->grids[i].uncounted);
 	}
-	free(sink->grids);
-	free(sink->slots);
-	free(sink->positions);
-	*sink = (struct grid_consumer){0};
+	free(consumer->grids);
+	free(consumer->slots);
+	free(consumer->positions);
+	*consumer = (struct grid_consumer){0};
 }

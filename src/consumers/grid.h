@@ -1,4 +1,4 @@
-/* The sink behind pictures: each selected (batch, layer, head) reduced to a
+/* The consumer behind pictures: each selected (batch, layer, head) reduced to a
  * grid of cells that fits a picture.
  *
  * A cell stands for a block of row_factor x col_factor weights (the last row
@@ -47,8 +47,8 @@ struct grid {
 };
 
 struct grid_consumer {
-	struct row_consumer sink; /* hand &grid_consumer.sink to rows_stream */
-	struct grid *grids;       /* in the order batch, layer, head; owned */
+	struct row_consumer consumer; /* hand &grid_consumer.consumer to rows_stream */
+	struct grid *grids;           /* in the order batch, layer, head; owned */
 	size_t grid_count;
 
 	/* Private. */
@@ -61,10 +61,10 @@ struct grid_consumer {
 size_t grid_factor(size_t count, size_t limit);
 
 /* Make grids for what `selection` (NULL: all) selects.  ATTN_USAGE when that is
- * nothing, ATTN_FAILED without memory; *sink is then empty. */
-enum attn_status grid_consumer_init(struct grid_consumer *sink, const struct rows_info *info,
+ * nothing, ATTN_FAILED without memory; *consumer is then empty. */
+enum attn_status grid_consumer_init(struct grid_consumer *consumer, const struct rows_shape *shape,
 				    const struct rows_selection *selection,
 				    const struct grid_options *options, struct attn_error *err);
-void grid_consumer_release(struct grid_consumer *sink); /* safe on a zeroed sink */
+void grid_consumer_release(struct grid_consumer *consumer); /* safe on a zeroed consumer */
 
 #endif

@@ -1,9 +1,9 @@
 #include "consumers/masked.h"
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct masked_count *s = (struct masked_count *)sink;
+	struct masked_count *s = (struct masked_count *)consumer;
 	(void)err;
 	s->masked += block->masked;
 	s->rows += block->count;
@@ -12,5 +12,5 @@ static enum attn_status consume(struct row_consumer *sink, const struct row_bloc
 
 void masked_count_init(struct masked_count *s)
 {
-	*s = (struct masked_count){.sink = {.consume = consume, .any_order = true, .passive = true}};
+	*s = (struct masked_count){.consumer = {.consume = consume, .any_order = true, .passive = true}};
 }

@@ -1,4 +1,4 @@
-/* The sink that counts rows in which every key is masked. */
+/* The consumer that counts rows in which every key is masked. */
 #ifndef ATTN_CONSUMERS_MASKED_H
 #define ATTN_CONSUMERS_MASKED_H
 
@@ -7,7 +7,7 @@
 #include "attention/rows.h"
 
 struct masked_count {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	atomic_size_t masked, rows; /* rows seen with every key masked, and all */
 };
 

@@ -7,14 +7,14 @@
 
 #include "util/checked.h"
 
-enum attn_status page_plan_init(struct page_plan *plan, const struct rows_info *info, size_t heads,
+enum attn_status page_plan_init(struct page_plan *plan, const struct rows_shape *shape, size_t heads,
 				struct attn_error *err)
 {
 	size_t rows, cells, kept;
-	*plan = (struct page_plan){.bits = 8, .signed_weights = info->signed_weights};
-	if (!size_mul(heads, info->queries, &rows) || !size_mul(rows, info->keys, &cells))
+	*plan = (struct page_plan){.bits = 8, .signed_weights = shape->signed_weights};
+	if (!size_mul(heads, shape->queries, &rows) || !size_mul(rows, shape->keys, &cells))
 		cells = rows = SIZE_MAX;
-	if (info->keys <= PAGE_WHOLE_KEYS && cells <= PAGE_MOST_CELLS) {
+	if (shape->keys <= PAGE_WHOLE_KEYS && cells <= PAGE_MOST_CELLS) {
 		plan->bits = cells <= PAGE_FINE_CELLS ? 16 : 8;
 		return ATTN_OK;
 	}
@@ -26,7 +26,7 @@ enum attn_status page_plan_init(struct page_plan *plan, const struct rows_info *
 	return attn_fail(err, ATTN_USAGE,
 			 "%zu heads of %zu x %zu weights are too much for a page: choose some with --layer, "
 			 "--head or --batch",
-			 heads, info->queries, info->keys);
+			 heads, shape->queries, shape->keys);
 }
 
 size_t page_levels(const struct page_plan *plan)
@@ -94,7 +94,7 @@ static bool weaker(struct kept a, struct kept b)
 	return a.magnitude < b.magnitude || (a.magnitude == b.magnitude && a.key > b.key);
 }
 
-/* Let heap[at] sink in a heap whose weakest is heap[0]. */
+/* Let heap[at] consumer in a heap whose weakest is heap[0]. */
 static void sink_down(struct kept *heap, size_t count, size_t at)
 {
 	for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
@@ -116,13 +116,13 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The `top` keys with the largest magnitudes, in their order, into heap[top]. */
-static size_t find_top(struct kept *heap, size_t top, const float *weights, const unsigned char *visible,
+static size_t find_top(struct kept *heap, size_t top, const float *weights, const unsigned char *cells,
 		       size_t keys)
 {
 	size_t count = 0;
 	for (size_t k = 0; k < keys; k++) {
 		struct kept item = {fabsf(weights[k]), (uint32_t)k};
-		if (!visible[k] || item.magnitude == 0)
+		if (!cell_has_weight(cells[k]) || item.magnitude == 0)
 			continue;
 		if (count < top) {
 			heap[count++] = item;
@@ -138,18 +138,18 @@ static size_t find_top(struct kept *heap, size_t top, const float *weights, cons
 }
 
 static void add_top(struct buffer *bytes, const struct page_plan *plan, const float *weights,
-		    const unsigned char *visible, size_t keys, float largest)
+		    const unsigned char *cells, size_t keys, float largest)
 {
 	struct kept kept[PAGE_TOP_KEYS];
 	size_t seen = 0, first = 0, end = 0;
 	for (size_t k = 0; k < keys; k++) {
-		if (!visible[k])
+		if (!cell_has_weight(cells[k]))
 			continue;
 		if (seen++ == 0)
 			first = k;
 		end = k + 1;
 	}
-	size_t count = find_top(kept, plan->top, weights, visible, keys);
+	size_t count = find_top(kept, plan->top, weights, cells, keys);
 	add_u32(bytes, (uint32_t)first);
 	add_u32(bytes, (uint32_t)end);
 	add_u32(bytes, (uint32_t)seen);
@@ -161,17 +161,17 @@ static void add_top(struct buffer *bytes, const struct page_plan *plan, const fl
 }
 
 void page_add_row(struct buffer *bytes, const struct page_plan *plan, const float *weights,
-		  const unsigned char *visible, size_t keys)
+		  const unsigned char *cells, size_t keys)
 {
 	float largest = 0;
 	for (size_t k = 0; k < keys; k++)
-		if (visible[k] && fabsf(weights[k]) > largest)
+		if (cell_has_weight(cells[k]) && fabsf(weights[k]) > largest)
 			largest = fabsf(weights[k]);
 	add_float(bytes, largest);
 	if (plan->top > 0) {
-		add_top(bytes, plan, weights, visible, keys, largest);
+		add_top(bytes, plan, weights, cells, keys, largest);
 		return;
 	}
 	for (size_t k = 0; k < keys; k++)
-		add_code(bytes, plan, visible[k] ? page_code(plan, weights[k], largest) : 0);
+		add_code(bytes, plan, cell_has_weight(cells[k]) ? page_code(plan, weights[k], largest) : 0);
 }

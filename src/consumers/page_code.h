@@ -40,7 +40,7 @@ struct page_plan {
 
 /* Plan for `heads` heads (over layers and batch items).  ATTN_USAGE where that is too
  * much for a page. */
-enum attn_status page_plan_init(struct page_plan *plan, const struct rows_info *info, size_t heads,
+enum attn_status page_plan_init(struct page_plan *plan, const struct rows_shape *shape, size_t heads,
 				struct attn_error *err);
 
 /* L of the comment above. */
@@ -54,10 +54,10 @@ double page_value(const struct page_plan *plan, size_t code, float largest);
 double page_error(const struct page_plan *plan);
 
 /* Append a row as bytes, little-endian: m as a float32; then, where all keys are
- * kept, the code of each.  Else, as uint32, the first key that is visible, one more
+ * kept, the code of each.  Else, as uint32, the first key that is cells, one more
  * than the last, how many are, and how many are kept; their indices, ascending, as
  * uint32; and their codes.  Weights of 0 are not kept. */
 void page_add_row(struct buffer *bytes, const struct page_plan *plan, const float *weights,
-		  const unsigned char *visible, size_t keys);
+		  const unsigned char *cells, size_t keys);
 
 #endif

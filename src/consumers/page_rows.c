@@ -59,19 +59,19 @@ static enum attn_status end_head(struct page_rows *s, const struct row_block *bl
 	return ATTN_OK;
 }
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct page_rows *s = (struct page_rows *)sink;
+	struct page_rows *s = (struct page_rows *)consumer;
 	enum attn_status status = block->query == 0 ? begin_head(s, err) : ATTN_OK;
 	for (size_t r = 0; r < block->count && status == ATTN_OK; r++) {
 		const float *weights = block->weights + r * block->keys;
-		const unsigned char *visible = block->visible + r * block->keys;
+		const unsigned char *cells = block->cells + r * block->keys;
 		bool last = block->query + r + 1 == s->queries;
 		for (size_t k = 0; k < block->keys; k++)
-			if (visible[k] && fabsf(weights[k]) > s->maximum)
+			if (cell_has_weight(cells[k]) && fabsf(weights[k]) > s->maximum)
 				s->maximum = fabsf(weights[k]);
-		page_add_row(&s->rows, s->plan, weights, visible, block->keys);
+		page_add_row(&s->rows, s->plan, weights, cells, block->keys);
 		if (s->rows.failed)
 			return attn_fail_memory(err);
 		status = pack(s, last ? Z_FINISH : Z_NO_FLUSH, err);
@@ -80,28 +80,28 @@ static enum attn_status consume(struct row_consumer *sink, const struct row_bloc
 									      : status;
 }
 
-static bool done(struct row_consumer *sink)
+static bool done(struct row_consumer *consumer)
 {
-	return ferror(((struct page_rows *)sink)->stream) != 0;
+	return ferror(((struct page_rows *)consumer)->stream) != 0;
 }
 
-void page_rows_init(struct page_rows *sink, const struct page_plan *plan, const struct rows_info *info,
+void page_rows_init(struct page_rows *consumer, const struct page_plan *plan, const struct rows_shape *shape,
 		    FILE *stream)
 {
-	*sink = (struct page_rows){
-	    .sink = {.consume = consume, .done = done},
+	*consumer = (struct page_rows){
+	    .consumer = {.consume = consume, .done = done},
 	    .plan = plan,
-	    .queries = info->queries,
+	    .queries = shape->queries,
 	    .stream = stream,
 	};
 }
 
-void page_rows_release(struct page_rows *sink)
+void page_rows_release(struct page_rows *consumer)
 {
-	if (sink->deflating)
-		deflateEnd(&sink->deflater);
-	buffer_release(&sink->rows);
-	buffer_release(&sink->packed);
-	buffer_release(&sink->text);
-	*sink = (struct page_rows){0};
+	if (consumer->deflating)
+		deflateEnd(&consumer->deflater);
+	buffer_release(&consumer->rows);
+	buffer_release(&consumer->packed);
+	buffer_release(&consumer->text);
+	*consumer = (struct page_rows){0};
 }

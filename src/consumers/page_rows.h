@@ -1,4 +1,4 @@
-/* The sink behind the page of attn view: each (layer, batch item, head) becomes one
+/* The consumer behind the page of attn view: each (layer, batch item, head) becomes one
  * element of the page as soon as its rows are complete.
  *
  *   <script type="application/octet-stream" id="w-LAYER-BATCH-HEAD" data-max="M">BASE64</script>
@@ -19,8 +19,8 @@
 #include "util/buffer.h"
 
 struct page_rows {
-	struct row_consumer sink; /* hand &page_rows.sink to rows_stream, with all queries */
-	uint64_t written;         /* bytes that went to the stream */
+	struct row_consumer consumer; /* hand &page_rows.consumer to rows_stream, with all queries */
+	uint64_t written;             /* bytes that went to the stream */
 
 	/* Private. */
 	const struct page_plan *plan;
@@ -32,10 +32,10 @@ struct page_rows {
 	bool deflating;
 };
 
-/* The plan and the stream must outlive the sink.  Failed writes end the stream of rows
+/* The plan and the stream must outlive the consumer.  Failed writes end the stream of rows
  * early, and are left for whoever closes `stream`. */
-void page_rows_init(struct page_rows *sink, const struct page_plan *plan, const struct rows_info *info,
+void page_rows_init(struct page_rows *consumer, const struct page_plan *plan, const struct rows_shape *shape,
 		    FILE *stream);
-void page_rows_release(struct page_rows *sink); /* safe on a zeroed sink */
+void page_rows_release(struct page_rows *consumer); /* safe on a zeroed consumer */
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/memory.h"
 
 /* Put (index, weight) into a list of at most `kept`, heaviest first.  Indices
  * come in ascending order, so an equal weight goes behind. */
@@ -28,17 +29,17 @@ static void insert(struct ranked *list, size_t *count, size_t kept, size_t index
 /* Number of the list of (batch, layer, head, slot). */
 static size_t list_number(const struct ranking *s, size_t batch, size_t layer, size_t head, size_t slot)
 {
-	return ((batch * s->info->layers + layer) * s->rows + head) * s->slot_count + slot;
+	return ((batch * s->shape->layers + layer) * s->rows + head) * s->slot_count + slot;
 }
 
-/* One visible pair of a subject and what it is ranked with. */
+/* One attended pair of a subject and what it is ranked with. */
 static void add_pair(struct ranking *s, const struct row_block *block, size_t slot, size_t other,
 		     float weight)
 {
 	size_t number = list_number(s, block->batch, block->layer, block->head, slot);
 	insert(s->entries + number * s->kept, &s->counts[number], s->kept, other, weight);
 	if (s->options.mean) {
-		size_t cell = ((block->batch * s->info->layers + block->layer) * s->slot_count + slot) *
+		size_t cell = ((block->batch * s->shape->layers + block->layer) * s->slot_count + slot) *
 				  s->other_count +
 			      other;
 		s->sums[cell] += (double)weight;
@@ -52,13 +53,13 @@ static void rank_keys(struct ranking *s, const struct row_block *block, size_t r
 {
 	size_t slot = s->slots[block->query + r];
 	const float *weights = block->weights + r * block->keys;
-	const unsigned char *visible = block->visible + r * block->keys;
+	const unsigned char *cells = block->cells + r * block->keys;
 	size_t number = list_number(s, block->batch, block->layer, block->head, slot);
 	const struct ranked *last = &s->entries[number * s->kept + s->kept - 1];
 	for (size_t key = 0; key < block->keys; key++) {
 		if (!s->options.mean && s->counts[number] == s->kept && weights[key] <= last->weight)
 			continue;
-		if (visible[key])
+		if (cell_has_weight(cells[key]))
 			add_pair(s, block, slot, key, weights[key]);
 	}
 }
@@ -67,16 +68,16 @@ static void rank_keys(struct ranking *s, const struct row_block *block, size_t r
 static void rank_query(struct ranking *s, const struct row_block *block, size_t r)
 {
 	const float *weights = block->weights + r * block->keys;
-	const unsigned char *visible = block->visible + r * block->keys;
+	const unsigned char *cells = block->cells + r * block->keys;
 	for (size_t key = 0; key < block->keys; key++)
-		if (visible[key] && s->slots[key] != SIZE_MAX)
+		if (cell_has_weight(cells[key]) && s->slots[key] != SIZE_MAX)
 			add_pair(s, block, s->slots[key], block->query + r, weights[key]);
 }
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct ranking *s = (struct ranking *)sink;
+	struct ranking *s = (struct ranking *)consumer;
 	(void)err;
 	s->heads_seen[block->head] = true;
 	for (size_t r = 0; r < block->count; r++) {
@@ -90,8 +91,8 @@ static enum attn_status consume(struct row_consumer *sink, const struct row_bloc
 
 static void rank_means(struct ranking *s)
 {
-	size_t heads = 0, lists = s->info->batch * s->info->layers;
-	for (size_t h = 0; h < s->info->heads; h++)
+	size_t heads = 0, lists = s->shape->batch * s->shape->layers;
+	for (size_t h = 0; h < s->shape->heads; h++)
 		heads += s->heads_seen[h];
 	for (size_t item = 0; item < lists * s->slot_count; item++) {
 		size_t number =
@@ -123,12 +124,12 @@ const struct ranked *ranking_list(struct ranking *s, size_t batch, size_t layer,
 static enum attn_status allocate(struct ranking *s, struct attn_error *err)
 {
 	size_t lists, cells;
-	if (!size_mul(s->info->batch, s->info->layers, &lists) || !size_mul(lists, s->slot_count, &lists) ||
+	if (!size_mul(s->shape->batch, s->shape->layers, &lists) || !size_mul(lists, s->slot_count, &lists) ||
 	    !size_mul(lists, s->other_count, &cells) || !size_mul(lists, s->rows, &lists))
 		return attn_fail_memory(err);
 	s->entries = array_alloc(lists, s->kept * sizeof *s->entries);
 	s->counts = array_alloc(lists, sizeof *s->counts);
-	s->heads_seen = array_alloc(s->info->heads, sizeof *s->heads_seen);
+	s->heads_seen = array_alloc(s->shape->heads, sizeof *s->heads_seen);
 	if (s->options.mean) {
 		s->sums = array_alloc(cells, sizeof *s->sums);
 		s->seen = array_alloc(cells, 1);
@@ -137,14 +138,14 @@ static enum attn_status allocate(struct ranking *s, struct attn_error *err)
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
-enum attn_status ranking_init(struct ranking *s, const struct rows_info *info,
+enum attn_status ranking_init(struct ranking *s, const struct rows_shape *shape,
 			      const struct ranking_options *options, struct attn_error *err)
 {
-	*s = (struct ranking){.sink = {.consume = consume}, .info = info, .options = *options};
-	s->subject_count = options->to ? info->keys : info->queries;
-	s->other_count = options->to ? info->queries : info->keys;
+	*s = (struct ranking){.consumer = {.consume = consume}, .shape = shape, .options = *options};
+	s->subject_count = options->to ? shape->keys : shape->queries;
+	s->other_count = options->to ? shape->queries : shape->keys;
 	s->kept = options->top < s->other_count ? options->top : s->other_count;
-	s->rows = info->heads + options->mean;
+	s->rows = shape->heads + options->mean;
 	s->slots = array_alloc(s->subject_count, sizeof *s->slots);
 	if (!s->slots)
 		return attn_fail_memory(err);

@@ -1,4 +1,4 @@
-/* The sink that ranks: for each query the keys it attends to most, or for each
+/* The consumer that ranks: for each query the keys it attends to most, or for each
  * key the queries that attend to it most.  Keeps the top k only.
  */
 #ifndef ATTN_CONSUMERS_RANKING_H
@@ -22,10 +22,10 @@ struct ranking_options {
 };
 
 struct ranking {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 
 	/* Private: see the functions below. */
-	const struct rows_info *info;
+	const struct rows_shape *shape;
 	struct ranking_options options;
 	size_t subject_count; /* queries, or keys with `to` */
 	size_t other_count;
@@ -36,20 +36,20 @@ struct ranking {
 	struct ranked *entries; /* (batch, layers, rows, slot_count, kept) */
 	size_t *counts;         /* (batch, layers, rows, slot_count): entries filled */
 	double *sums;           /* (batch, layers, slot_count, other_count), for the mean */
-	unsigned char *seen;    /* the same shape: visible in some head */
+	unsigned char *seen;    /* the same shape: attended in some head */
 	bool *heads_seen;       /* (heads): a head that has been consumed */
 	bool finished;          /* the means are ranked */
 };
 
-/* `info` must outlive the sink. */
-enum attn_status ranking_init(struct ranking *s, const struct rows_info *info,
+/* `shape` must outlive the consumer. */
+enum attn_status ranking_init(struct ranking *s, const struct rows_shape *shape,
 			      const struct ranking_options *options, struct attn_error *err);
-void ranking_release(struct ranking *s); /* safe on a zeroed sink */
+void ranking_release(struct ranking *s); /* safe on a zeroed consumer */
 
 /* Number of the pseudo-head that holds the mean over heads. */
 static inline size_t ranking_mean(const struct ranking *s)
 {
-	return s->info->heads;
+	return s->shape->heads;
 }
 
 /* The list of one subject after streaming, heaviest first; equal weights by

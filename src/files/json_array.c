@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "files/json_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/number.h"
 
 /* A walk over nested arrays.  The shape is that of the first elements; all others

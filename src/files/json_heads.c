@@ -7,7 +7,7 @@
 
 #include "files/json_internal.h"
 #include "files/suggest_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 /* What a head has: matrices (D, d), then biases (d). */
 static const struct {

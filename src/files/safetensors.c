@@ -15,6 +15,7 @@
 #include "files/json_internal.h"
 #include "input/roles.h"
 #include "util/checked.h"
+#include "util/memory.h"
 
 enum {
 	LENGTH_SIZE = 8,

@@ -10,6 +10,7 @@
 
 #include "files/tensor_writer_internal.h"
 #include "util/checked.h"
+#include "util/memory.h"
 
 enum {
 	LONG_TEXT = 1 << 16,

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "files/tensor_writer_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 #define FIELD_32_MAX UINT32_C(0xffffffff) /* "see the zip64 record" */
 #define FIELD_16_MAX UINT32_C(0xffff)

@@ -9,7 +9,7 @@
 
 #include "input/roles.h"
 #include "input/settings.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err, const char *expected, ...)
 {
@@ -95,12 +95,13 @@ enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out
 
 enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	if (batch == 0)
 		return bind_fail_shape(t, err, "at least one batch item");
-	if (p->has_batch && p->batch != batch)
-		return bind_fail_shape(t, err, "%zu batch items, as the tensors before it", p->batch);
-	p->has_batch = true;
-	p->batch = batch;
+	if (p->info.has_batch && a->batch != batch)
+		return bind_fail_shape(t, err, "%zu batch items, as the tensors before it", a->batch);
+	p->info.has_batch = true;
+	a->batch = batch;
 	return ATTN_OK;
 }
 
@@ -199,4 +200,11 @@ enum attn_status bind_vector(struct problem *p, const struct bundle *b, const ch
 	if (t->rank < 1 || t->count != count || t->shape[t->rank - 1] != count)
 		return bind_fail_shape(t, err, "%zu", count);
 	return bind_f32(p, t, out, err);
+}
+
+enum attn_status bind_output_layer(struct problem *p, const struct bundle *b, struct output_layer *out,
+				   struct attn_error *err)
+{
+	enum attn_status status = bind_weight(p, b, "wo", out->context_size, out->wo.cols, &out->wo, err);
+	return status == ATTN_OK ? bind_vector(p, b, "bo", out->wo.cols, &out->bo, err) : status;
 }

@@ -1,5 +1,4 @@
-/* Fetching tensors of a bundle in the form that a problem needs.  Internal to
- * input. */
+/* Binders: tensors and settings of a bundle in the form that attention/ needs. */
 #ifndef ATTN_INPUT_BIND_H
 #define ATTN_INPUT_BIND_H
 
@@ -65,10 +64,47 @@ float *bind_floats(struct problem *p, size_t count);
 /* A batch dimension of `batch` was found on *t: fix the problem's, or agree. */
 enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err);
 
-/* The parts of problem_init, one file each. */
+/* wo and bo: out->context_size is set, and out->wo.cols where so many columns are expected,
+ * else 0. */
+enum attn_status bind_output_layer(struct problem *p, const struct bundle *b, struct output_layer *out,
+				   struct attn_error *err);
+
+/* The parts of problem_init, in its order; a file each, or one for a few.  Each is
+ * ATTN_BAD_INPUT (ATTN_USAGE for an option) that names tensor or setting, found and
+ * expected, and leaves what it fills to problem_release. */
 enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err);
-enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct attn_error *err);
-enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_rotary(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_positions(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_score(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err);
+
+/* Whether Q and K of the score function have one size. */
+bool score_needs_one_size(const struct bundle *b);
+
+/* The first role of latent attention that the bundle has, or NULL. */
+const char *latent_role(const struct bundle *b);
+
+/* Fill `m`, whose sizes are set (masking_of_all), from the tensors mask, key_padding,
+ * kv_lengths, segments and source_segments and the settings causal, window, dilation,
+ * prefix and blocks.  Things worth a word (a float mask of zeros and ones, one too short)
+ * go to `notes`. */
+enum attn_status bind_masking(struct masking *m, const struct bundle *b, struct string_list *notes,
+			      struct attn_error *err);
+
+/* The setting `blocks`; causal and lengths must be bound before. */
+enum attn_status bind_blocks(struct masking *m, const struct bundle *b, struct attn_error *err);
+
+/* Fill the labels of `info` (whose shape is set) from tokens, source_tokens and head_names,
+ * and the number of the layer from its setting.  In self-attention the keys are called as
+ * the queries are.  source_tokens name the own keys, or those of the KV cache too; with
+ * them, or with other numbers of queries and keys, the shape is one of cross-attention.  A
+ * list of the wrong length is ATTN_BAD_INPUT. */
+enum attn_status bind_labels(struct rows_info *info, const struct bundle *b, const struct key_counts *keys,
+			     struct attn_error *err);
 
 #endif

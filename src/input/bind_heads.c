@@ -30,6 +30,7 @@ enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t 
 static enum attn_status parse_per_head(const struct problem *p, const struct setting *s, float *out,
 				       struct attn_error *err)
 {
+	const struct attention *a = &p->attention;
 	char expected[100], number[64];
 	const char *at = s->value;
 	size_t count = 0;
@@ -37,7 +38,7 @@ static enum attn_status parse_per_head(const struct problem *p, const struct set
 	while (good) {
 		size_t length = strcspn(at, ",");
 		double value;
-		good = count < p->heads && length < sizeof number;
+		good = count < a->heads && length < sizeof number;
 		if (!good)
 			break;
 		memcpy(number, at, length);
@@ -50,20 +51,21 @@ static enum attn_status parse_per_head(const struct problem *p, const struct set
 		at += length + 1;
 	}
 	if (good && count == 1)
-		for (size_t h = 1; h < p->heads; h++)
+		for (size_t h = 1; h < a->heads; h++)
 			out[h] = out[0];
-	if (good && (count == 1 || count == p->heads))
+	if (good && (count == 1 || count == a->heads))
 		return ATTN_OK;
 	snprintf(expected, sizeof expected,
-		 p->heads > 1 ? "a number, or %zu with commas, one for each head"
+		 a->heads > 1 ? "a number, or %zu with commas, one for each head"
 			      : "a number: there is one head",
-		 p->heads);
+		 a->heads);
 	return setting_fail(s, expected, err);
 }
 
 enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const char *name, const float **out,
 			       struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	struct tensor *t = bundle_tensor(b, name);
 	const struct setting *s = bundle_setting(b, name);
 	*out = NULL;
@@ -73,11 +75,11 @@ enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const 
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s' is a tensor of '%s' and a setting of '%s', expected one of them", name,
 				 origin_name(t->origin), origin_name(s->origin));
-	if (!s && (t->rank > 1 || (t->count != 1 && t->count != p->heads)))
-		return bind_fail_shape(t, err, "%zu, one for each head, or 1", p->heads);
-	if (!s && t->count == p->heads)
+	if (!s && (t->rank > 1 || (t->count != 1 && t->count != a->heads)))
+		return bind_fail_shape(t, err, "%zu, one for each head, or 1", a->heads);
+	if (!s && t->count == a->heads)
 		return bind_f32(p, t, out, err);
-	float *numbers = bind_floats(p, p->heads);
+	float *numbers = bind_floats(p, a->heads);
 	if (!numbers)
 		return attn_fail_memory(err);
 	*out = numbers;
@@ -85,7 +87,7 @@ enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const 
 		return parse_per_head(p, s, numbers, err);
 	const float *one;
 	enum attn_status status = bind_f32(p, t, &one, err);
-	for (size_t h = 0; h < p->heads && status == ATTN_OK; h++)
+	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++)
 		numbers[h] = *one;
 	return status;
 }
@@ -104,7 +106,7 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, con
 				  struct attn_error *err)
 {
 	struct tensor *t = bundle_tensor(b, name);
-	const char *each = p->maps > 1 ? "map of a head" : "head";
+	const char *each = p->attention.maps > 1 ? "map of a head" : "head";
 	int rank = rows > 0 ? 2 : 1;
 	if (!t)
 		return ATTN_OK;
@@ -150,6 +152,7 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, con
 
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	const struct setting *kind = bundle_setting(b, "qk_norm");
 	struct vector_norm norm = {.eps = 1e-6};
 	enum attn_status status = setting_number(b, "qk_norm_eps", &norm.eps, err);
@@ -167,9 +170,9 @@ enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct at
 	bool latent = bundle_tensor(b, "q_latent_norm") || bundle_tensor(b, "kv_latent_norm");
 	if (eps && eps->from_command && norm.kind == VECTOR_NORM_NONE && !latent)
 		return setting_fail(eps, "a qk_norm beside it", err);
-	p->q_norm = p->k_norm = norm;
-	status = bind_gain(p, b, "q_norm", p->heads * p->maps, p->head_size, &p->q_norm, err);
+	a->q_norm = a->k_norm = norm;
+	status = bind_gain(p, b, "q_norm", a->heads * a->maps, a->head_size, &a->q_norm, err);
 	return status == ATTN_OK
-		   ? bind_gain(p, b, "k_norm", p->kv_heads * p->maps, p->key_size, &p->k_norm, err)
+		   ? bind_gain(p, b, "k_norm", a->kv_heads * a->maps, a->key_size, &a->k_norm, err)
 		   : status;
 }

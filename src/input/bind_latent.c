@@ -22,6 +22,7 @@ const char *latent_role(const struct bundle *b)
 /* What belongs to other attention. */
 static enum attn_status refuse_others(const struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	const struct attention *a = &p->attention;
 	static const char *const names[] = {"wq", "wk", "wv", "wqkv", "bq", "bk", "bv", "bqkv"};
 	const struct setting *lambda = bundle_setting(b, "lambda");
 	const struct setting *kv_heads = bundle_setting(b, "num_kv_heads");
@@ -39,14 +40,14 @@ static enum attn_status refuse_others(const struct problem *p, const struct bund
 	if (lambda)
 		return setting_fail(
 		    lambda, "none beside 'wdkv': differential and latent attention do not go together", err);
-	if (p->maps > 1)
+	if (a->maps > 1)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'lambda' and 'wdkv' are both given, expected one of them: differential and "
 				 "latent attention do not go together");
-	if (p->kv_heads == p->heads)
+	if (a->kv_heads == a->heads)
 		return ATTN_OK;
 	snprintf(expected, sizeof expected, "%zu, as num_heads: in latent attention each head has its keys",
-		 p->heads);
+		 a->heads);
 	return setting_fail(kv_heads, expected, err);
 }
 
@@ -96,7 +97,8 @@ struct inputs {
 
 static struct inputs source_inputs(const struct problem *p)
 {
-	return (struct inputs){p->source.cols, "the width of the embeddings that keys are made of", false};
+	return (struct inputs){p->attention.source.cols, "the width of the embeddings that keys are made of",
+			       false};
 }
 
 /* A matrix of any number of outputs. */
@@ -120,19 +122,20 @@ static enum attn_status bind_up(struct problem *p, const struct bundle *b, const
 				const struct inputs *from, struct head_columns *out, size_t *size,
 				struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	enum attn_status status = bind_matrix(p, b, name, from, &out->w, err);
 	if (status != ATTN_OK || !out->w.data)
 		return status;
-	if (out->w.cols % p->heads != 0)
-		return bind_fail_divisor(b, bundle_tensor(b, name), "num_heads", p->heads, out->w.cols, err);
-	*size = out->step = out->w.cols = out->w.cols / p->heads;
+	if (out->w.cols % a->heads != 0)
+		return bind_fail_divisor(b, bundle_tensor(b, name), "num_heads", a->heads, out->w.cols, err);
+	*size = out->step = out->w.cols = out->w.cols / a->heads;
 	return ATTN_OK;
 }
 
 /* How many dimensions of a head are rotary: as wkr or rope_dim says. */
 static enum attn_status bind_rotary_size(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	struct latent *l = &p->latent;
+	struct latent *l = &p->attention.latent;
 	struct inputs from = source_inputs(p);
 	char expected[200];
 	enum attn_status status = bind_matrix(p, b, "wkr", &from, &l->rotary_k, err);
@@ -149,8 +152,9 @@ static enum attn_status bind_rotary_size(struct problem *p, const struct bundle 
 static enum attn_status bind_queries(struct problem *p, const struct bundle *b, size_t *plain,
 				     struct attn_error *err)
 {
-	struct latent *l = &p->latent;
-	struct inputs from = {p->embeddings.cols, "the width of 'embeddings'", false};
+	struct attention *a = &p->attention;
+	struct latent *l = &a->latent;
+	struct inputs from = {a->embeddings.cols, "the width of 'embeddings'", false};
 	size_t size = 0, rotary = l->rotary_size;
 	enum attn_status status = bind_matrix(p, b, "wdq", &from, &l->down_q, err);
 	if (l->down_q.data)
@@ -163,7 +167,7 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 		return status;
 	if (rotary != l->rotary_size)
 		return bind_fail_shape(bundle_tensor(b, "wqr"), err,
-				       "%zu outputs for each of %zu heads, as %s", l->rotary_size, p->heads,
+				       "%zu outputs for each of %zu heads, as %s", l->rotary_size, a->heads,
 				       l->rotary_k.data ? "'wkr' has" : "rope_dim says");
 	if (l->rotary_q.w.data)
 		rotary = 0; /* in wuq */
@@ -172,7 +176,7 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 		    bundle_tensor(b, "wuq"), err,
 		    "more than %zu outputs for each of %zu heads, of which the last %zu are "
 		    "rotary, as rope_dim says",
-		    rotary, p->heads, rotary);
+		    rotary, a->heads, rotary);
 	*plain = size - rotary;
 	return ATTN_OK;
 }
@@ -180,7 +184,7 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 /* wdkv: latents, and the rotary part of keys where that has no matrix of its own. */
 static enum attn_status bind_down(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	struct latent *l = &p->latent;
+	struct latent *l = &p->attention.latent;
 	const struct tensor *t = bundle_tensor(b, "wdkv");
 	const struct tensor *up = bundle_tensor(b, bundle_tensor(b, "wukv") ? "wukv" : "wuk");
 	struct inputs from = source_inputs(p);
@@ -214,7 +218,8 @@ static enum attn_status bind_down(struct problem *p, const struct bundle *b, str
 static enum attn_status bind_keys(struct problem *p, const struct bundle *b, size_t plain,
 				  struct attn_error *err)
 {
-	struct latent *l = &p->latent;
+	struct attention *a = &p->attention;
+	struct latent *l = &a->latent;
 	bool all = bundle_tensor(b, "wkr") || !l->rotary_k.data;
 	struct inputs from = {l->down_kv.cols,
 			      all ? "the outputs of 'wdkv'" : "the outputs of 'wdkv' that are not rotary",
@@ -227,24 +232,25 @@ static enum attn_status bind_keys(struct problem *p, const struct bundle *b, siz
 	if (!fused && size != plain)
 		return bind_fail_shape(bundle_tensor(b, "wuk"), err,
 				       "%zu outputs for each of %zu heads, as 'wuq' has that are not rotary",
-				       plain, p->heads);
+				       plain, a->heads);
 	if (!fused)
-		return bind_up(p, b, "wuv", &from, &l->up_v, &p->value_size, err);
+		return bind_up(p, b, "wuv", &from, &l->up_v, &a->value_size, err);
 	if (size <= plain)
 		return bind_fail_shape(bundle_tensor(b, "wukv"), err,
 				       "more than %zu outputs for each of %zu heads: those of keys, as 'wuq' "
 				       "has that are not rotary, and then of values",
-				       plain, p->heads);
+				       plain, a->heads);
 	l->up_v = l->up_k;
 	l->up_v.w.data += plain;
-	l->up_v.w.cols = p->value_size = size - plain;
+	l->up_v.w.cols = a->value_size = size - plain;
 	l->up_k.w.cols = plain;
 	return ATTN_OK;
 }
 
 enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	struct latent *l = &p->latent;
+	struct attention *a = &p->attention;
+	struct latent *l = &a->latent;
 	size_t plain = 0;
 	enum attn_status status = refuse_others(p, b, err);
 	if (status == ATTN_OK)
@@ -259,7 +265,7 @@ enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct a
 		status = bind_keys(p, b, plain, err);
 	if (status != ATTN_OK)
 		return status;
-	p->head_size = p->key_size = plain + l->rotary_size;
+	a->head_size = a->key_size = plain + l->rotary_size;
 	status = bind_vector(p, b, "q_latent_norm", l->down_q.cols, &l->q_gain, err);
 	if (status == ATTN_OK)
 		status = bind_vector(p, b, "kv_latent_norm", l->down_kv.cols, &l->kv_gain, err);

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "attention/masking_internal.h"
+#include "input/bind.h"
 #include "input/settings.h"
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 
 /* Align the mask's shape to the right of (batch, heads, queries, keys). */
@@ -178,7 +179,7 @@ static bool parse_bound(const char *text, size_t dilation, bool *bound, size_t *
 		return true;
 	if (!parse_count(text, &steps))
 		return false;
-	*bound = size_mul(steps, dilation, distance) && *distance <= DISTANCE_MAX;
+	*bound = size_mul(steps, dilation, distance) && *distance <= MASKING_DISTANCE_MAX;
 	return true;
 }
 
@@ -189,7 +190,7 @@ static enum attn_status bind_window(struct masking *v, const struct bundle *b, s
 	char left[32];
 	v->dilation = 1;
 	enum attn_status status = setting_count(b, "dilation", 1, &v->dilation, err);
-	v->dilation = size_min(v->dilation, DISTANCE_MAX);
+	v->dilation = size_min(v->dilation, MASKING_DISTANCE_MAX);
 	if (status != ATTN_OK || !s || strcmp(s->value, "-1") == 0)
 		return status;
 	const char *comma = strchr(s->value, ',');
@@ -222,7 +223,7 @@ static enum attn_status read_segments(const struct masking *v, struct tensor *t,
 				      size_t *batch, struct attn_error *err)
 {
 	char text[300];
-	size_t own = t->rank > 0 ? t->shape[t->rank - 1] : 0, runs = segment_runs(columns);
+	size_t own = t->rank > 0 ? t->shape[t->rank - 1] : 0;
 	*batch = t->rank == 2 ? t->shape[0] : 1;
 	if (own != columns || t->rank > 2 || (*batch != 1 && *batch != v->batch))
 		return attn_fail(
@@ -233,8 +234,7 @@ static enum attn_status read_segments(const struct masking *v, struct tensor *t,
 	if (status != ATTN_OK)
 		return status;
 	*out = array_alloc(t->count, sizeof **out);
-	*ranges = array_alloc(*batch * runs, sizeof **ranges);
-	if (!*out || !*ranges)
+	if (!*out)
 		return attn_fail_memory(err);
 	for (size_t i = 0; i < t->count; i++) {
 		double value = tensor_get(t, i);
@@ -243,14 +243,10 @@ static enum attn_status read_segments(const struct masking *v, struct tensor *t,
 			    err, ATTN_BAD_INPUT,
 			    "'%s': '%s' is %.17g, expected a whole number between -2^53 and 2^53",
 			    origin_name(t->origin), tensor_index_text(t, i, text, sizeof text), value);
-		int64_t segment = (int64_t)value;
-		struct segment_range *range = *ranges + i / columns * runs + i % columns / SEGMENT_RUN;
-		bool begins = i % columns % SEGMENT_RUN == 0;
-		range->least = begins || segment < range->least ? segment : range->least;
-		range->most = begins || segment > range->most ? segment : range->most;
-		(*out)[i] = segment;
+		(*out)[i] = (int64_t)value;
 	}
-	return ATTN_OK;
+	*ranges = segment_ranges(*out, *batch, columns);
+	return *ranges ? ATTN_OK : attn_fail_memory(err);
 }
 
 static enum attn_status bind_segments(struct masking *v, const struct bundle *b, struct attn_error *err)
@@ -295,6 +291,6 @@ enum attn_status bind_masking(struct masking *v, const struct bundle *b, struct 
 	if (status == ATTN_OK)
 		status = bind_segments(v, b, err);
 	if (status == ATTN_OK) /* last: needs causal and lengths */
-		status = blocks_bind(v, b, err);
+		status = bind_blocks(v, b, err);
 	return status;
 }

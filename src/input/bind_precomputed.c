@@ -74,23 +74,25 @@ static enum attn_status check_heads(const struct bundle *b, const char *name, co
 static enum attn_status bind_values(struct problem *p, const struct bundle *b, bool packed,
 				    struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	struct tensor *t = bundle_tensor(b, "v");
 	struct ready v;
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = bind_one(p, b, t, packed, p->kv_heads, &v, err);
+	enum attn_status status = bind_one(p, b, t, packed, a->kv_heads, &v, err);
 	if (status != ATTN_OK)
 		return status;
-	if (v.heads != p->kv_heads || v.tokens != p->keys.own)
-		return bind_fail_shape(t, err, "%zu heads and %zu tokens, as 'k'", p->kv_heads, p->keys.own);
-	p->value_size = v.size;
-	p->v = v.view;
-	p->has_values = true;
+	if (v.heads != a->kv_heads || v.tokens != a->keys.own)
+		return bind_fail_shape(t, err, "%zu heads and %zu tokens, as 'k'", a->kv_heads, a->keys.own);
+	a->value_size = v.size;
+	a->v = v.view;
+	a->has_values = true;
 	return ATTN_OK;
 }
 
-enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct attn_error *err)
+enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	static const char *const needed[] = {"q", "k"};
 	bool packed = false;
 	size_t heads, kv_heads;
@@ -104,13 +106,13 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 	if (status == ATTN_OK)
 		status = bind_head_counts(b, &heads, &kv_heads, err);
 	if (status == ATTN_OK)
-		status = bind_one(p, b, tq, packed, heads * p->maps, &q, err);
+		status = bind_one(p, b, tq, packed, heads * a->maps, &q, err);
 	if (status == ATTN_OK)
-		status = bind_one(p, b, tk, packed, kv_heads * p->maps, &k, err);
+		status = bind_one(p, b, tk, packed, kv_heads * a->maps, &k, err);
 	if (status == ATTN_OK)
-		status = check_heads(b, "num_heads", tq, q.heads, p->maps, err);
+		status = check_heads(b, "num_heads", tq, q.heads, a->maps, err);
 	if (status == ATTN_OK)
-		status = check_heads(b, "num_kv_heads", tk, k.heads, p->maps, err);
+		status = check_heads(b, "num_kv_heads", tk, k.heads, a->maps, err);
 	if (status != ATTN_OK)
 		return status;
 	if (q.heads % k.heads != 0)
@@ -120,14 +122,14 @@ enum attn_status bind_ready(struct problem *p, const struct bundle *b, struct at
 				       packed && !bundle_setting(b, "num_kv_heads")
 					   ? " (give --num-kv-heads if query heads share kv heads)"
 					   : "");
-	p->heads = q.heads / p->maps;
-	p->kv_heads = k.heads / p->maps;
-	p->queries = q.tokens;
-	p->keys.own = k.tokens;
-	p->head_size = q.size;
-	p->key_size = k.size;
-	p->q = q.view;
-	p->k = k.view;
+	a->heads = q.heads / a->maps;
+	a->kv_heads = k.heads / a->maps;
+	a->queries = q.tokens;
+	a->keys.own = k.tokens;
+	a->head_size = q.size;
+	a->key_size = k.size;
+	a->q = q.view;
+	a->k = k.view;
 	return bind_values(p, b, packed, err);
 }
 
@@ -150,15 +152,16 @@ static enum attn_status bind_past_one(struct problem *p, const struct bundle *b,
 
 enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	struct tensor *k = bundle_tensor(b, "past_k"), *v = bundle_tensor(b, "past_v");
 	if (!k && !v)
 		return ATTN_OK;
-	if (!k || (!v && p->has_values))
+	if (!k || (!v && a->has_values))
 		return bind_fail_missing(b, err, k ? "past_v" : "past_k", "beside '%s'",
 					 k ? "past_k" : "past_v");
 	enum attn_status status =
-	    bind_past_one(p, b, k, p->kv_heads * p->maps, p->key_size, &p->keys.past, &p->past_k, err);
-	if (status == ATTN_OK && p->has_values)
-		status = bind_past_one(p, b, v, p->kv_heads, p->value_size, &p->keys.past, &p->past_v, err);
+	    bind_past_one(p, b, k, a->kv_heads * a->maps, a->key_size, &a->keys.past, &a->past_k, err);
+	if (status == ATTN_OK && a->has_values)
+		status = bind_past_one(p, b, v, a->kv_heads, a->value_size, &a->keys.past, &a->past_v, err);
 	return status;
 }

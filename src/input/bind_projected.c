@@ -17,16 +17,17 @@ static struct matrix columns(const struct matrix *m, size_t first, size_t count)
 static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, const struct tensor *t,
 				    size_t cols, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	const struct tensor *wo = bundle_tensor(b, "wo");
-	size_t H = p->heads, G = p->kv_heads, maps = p->maps;
+	size_t H = a->heads, G = a->kv_heads, maps = a->maps;
 	if (wo && wo->rank == 2) {
 		bool transposed;
 		bind_layout(b, &transposed, NULL); /* good, as 'wqkv' is bound */
 		size_t rows = wo->shape[transposed];
 		size_t e = rows / H;
 		if (rows % H == 0 && e > 0 && cols > G * e && (cols - G * e) % (maps * (H + G)) == 0) {
-			p->value_size = e;
-			p->head_size = p->key_size = (cols - G * e) / (maps * (H + G));
+			a->value_size = e;
+			a->head_size = a->key_size = (cols - G * e) / (maps * (H + G));
 			return ATTN_OK;
 		}
 	}
@@ -36,13 +37,14 @@ static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, c
 		    "'%s': num_heads is %zu and num_kv_heads %zu, expected the %zu columns of 'wqkv' to "
 		    "be a multiple of %s%zu + 2 x %zu%s",
 		    origin_name(t->origin), H, G, cols, maps > 1 ? "2 x (" : "", H, G, maps > 1 ? ")" : "");
-	p->head_size = p->key_size = cols / (maps * (H + 2 * G));
-	p->value_size = maps * p->head_size;
+	a->head_size = a->key_size = cols / (maps * (H + 2 * G));
+	a->value_size = maps * a->head_size;
 	return ATTN_OK;
 }
 
 static enum attn_status bind_fused(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	static const char *const separate[] = {"wq", "wk", "wv", "bq", "bk", "bv"};
 	struct matrix fused = {0};
 	const float *bias;
@@ -51,13 +53,13 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 		if (bundle_tensor(b, separate[i]))
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "'wqkv' and '%s' are both given, expected one of them", separate[i]);
-	size_t width = p->embeddings.cols;
-	if (p->source.cols != width || p->source_values.cols != width)
+	size_t width = a->embeddings.cols;
+	if (a->source.cols != width || a->source_values.cols != width)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'wqkv' needs embeddings of one width, found queries of %zu, keys of %zu "
 				 "and values of %zu: "
 				 "give wq, wk and wv",
-				 width, p->source.cols, p->source_values.cols);
+				 width, a->source.cols, a->source_values.cols);
 	enum attn_status status = bind_weight(p, b, "wqkv", width, 0, &fused, err);
 	if (status == ATTN_OK)
 		status = fused_sizes(p, b, t, fused.cols, err);
@@ -65,14 +67,14 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 		status = bind_vector(p, b, "bqkv", fused.cols, &bias, err);
 	if (status != ATTN_OK)
 		return status;
-	size_t q = p->maps * p->heads * p->head_size, k = p->maps * p->kv_heads * p->head_size;
-	p->wq = columns(&fused, 0, q);
-	p->wk = columns(&fused, q, k);
-	p->wv = columns(&fused, q + k, fused.cols - q - k);
+	size_t q = a->maps * a->heads * a->head_size, k = a->maps * a->kv_heads * a->head_size;
+	a->wq = columns(&fused, 0, q);
+	a->wk = columns(&fused, q, k);
+	a->wv = columns(&fused, q + k, fused.cols - q - k);
 	if (bias) {
-		p->bq = bias;
-		p->bk = bias + q;
-		p->bv = bias + q + k;
+		a->bq = bias;
+		a->bk = bias + q;
+		a->bv = bias + q + k;
 	}
 	return ATTN_OK;
 }
@@ -90,48 +92,50 @@ static enum attn_status split_columns(const struct bundle *b, const char *name, 
 /* wk's columns, checked against kv heads; the message says what would fit. */
 static enum attn_status check_key_columns(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	const struct tensor *t = bundle_tensor(b, "wk");
-	size_t d = p->head_size, maps = p->maps, cols = p->wk.cols, expected = maps * p->kv_heads * d;
-	p->key_size = d;
+	size_t d = a->head_size, maps = a->maps, cols = a->wk.cols, expected = maps * a->kv_heads * d;
+	a->key_size = d;
 	if (!score_needs_one_size(b))
-		return split_columns(b, "wk", cols, maps * p->kv_heads, &p->key_size, err);
+		return split_columns(b, "wk", cols, maps * a->kv_heads, &a->key_size, err);
 	if (cols == expected)
 		return ATTN_OK;
-	if (cols % (maps * d) == 0 && p->heads % (cols / (maps * d)) == 0 &&
+	if (cols % (maps * d) == 0 && a->heads % (cols / (maps * d)) == 0 &&
 	    !bundle_setting(b, "num_kv_heads"))
 		return bind_fail_shape(
 		    t, err,
 		    "%zu outputs (%zu heads of %zu): give --num-kv-heads %zu if query heads share kv heads",
-		    expected, p->kv_heads, maps * d, cols / (maps * d));
-	return bind_fail_shape(t, err, "%zu outputs (%zu kv heads of %zu)", expected, p->kv_heads, maps * d);
+		    expected, a->kv_heads, maps * d, cols / (maps * d));
+	return bind_fail_shape(t, err, "%zu outputs (%zu kv heads of %zu)", expected, a->kv_heads, maps * d);
 }
 
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	enum attn_status status = bind_weight(p, b, "wq", p->embeddings.cols, 0, &p->wq, err);
+	struct attention *a = &p->attention;
+	enum attn_status status = bind_weight(p, b, "wq", a->embeddings.cols, 0, &a->wq, err);
 	if (status != ATTN_OK)
 		return status;
-	if (p->wq.cols % (p->heads * p->maps) != 0)
-		return p->maps > 1 && p->wq.cols % p->heads == 0
+	if (a->wq.cols % (a->heads * a->maps) != 0)
+		return a->maps > 1 && a->wq.cols % a->heads == 0
 			   ? bind_fail_shape(bundle_tensor(b, "wq"), err,
 					     "an even number of outputs a head: 'lambda' asks for two maps")
-			   : bind_fail_divisor(b, bundle_tensor(b, "wq"), "num_heads", p->heads, p->wq.cols,
+			   : bind_fail_divisor(b, bundle_tensor(b, "wq"), "num_heads", a->heads, a->wq.cols,
 					       err);
-	p->head_size = p->wq.cols / (p->heads * p->maps);
-	status = bind_weight(p, b, "wk", p->source.cols, 0, &p->wk, err);
+	a->head_size = a->wq.cols / (a->heads * a->maps);
+	status = bind_weight(p, b, "wk", a->source.cols, 0, &a->wk, err);
 	if (status == ATTN_OK)
 		status = check_key_columns(p, b, err);
 	if (status == ATTN_OK)
-		status = bind_weight(p, b, "wv", p->source_values.cols, 0, &p->wv, err);
-	if (status == ATTN_OK && p->wv.data)
-		status = split_columns(b, "wv", p->wv.cols, p->kv_heads, &p->value_size, err);
+		status = bind_weight(p, b, "wv", a->source_values.cols, 0, &a->wv, err);
+	if (status == ATTN_OK && a->wv.data)
+		status = split_columns(b, "wv", a->wv.cols, a->kv_heads, &a->value_size, err);
 	if (status != ATTN_OK)
 		return status;
-	status = bind_vector(p, b, "bq", p->wq.cols, &p->bq, err);
+	status = bind_vector(p, b, "bq", a->wq.cols, &a->bq, err);
 	if (status == ATTN_OK)
-		status = bind_vector(p, b, "bk", p->wk.cols, &p->bk, err);
-	if (status == ATTN_OK && p->wv.data)
-		status = bind_vector(p, b, "bv", p->wv.cols, &p->bv, err);
+		status = bind_vector(p, b, "bk", a->wk.cols, &a->bk, err);
+	if (status == ATTN_OK && a->wv.data)
+		status = bind_vector(p, b, "bv", a->wv.cols, &a->bv, err);
 	return status;
 }
 
@@ -156,45 +160,47 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 
 static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	enum attn_status status = bind_sequence(p, b, "embeddings", &p->embeddings, err);
+	struct attention *a = &p->attention;
+	enum attn_status status = bind_sequence(p, b, "embeddings", &a->embeddings, err);
 	if (status == ATTN_OK)
-		status = bind_sequence(p, b, "source_embeddings", &p->source, err);
+		status = bind_sequence(p, b, "source_embeddings", &a->source, err);
 	if (status == ATTN_OK)
-		status = bind_sequence(p, b, "source_values", &p->source_values, err);
+		status = bind_sequence(p, b, "source_values", &a->source_values, err);
 	if (status != ATTN_OK)
 		return status;
-	p->info.cross = p->source.data != NULL;
-	if (!p->source.data)
-		p->source = p->embeddings;
-	if (!p->source_values.data)
-		p->source_values = p->source;
-	if (p->source_values.rows != p->source.rows)
+	a->cross = a->source.data != NULL;
+	if (!a->source.data)
+		a->source = a->embeddings;
+	if (!a->source_values.data)
+		a->source_values = a->source;
+	if (a->source_values.rows != a->source.rows)
 		return bind_fail_shape(bundle_tensor(b, "source_values"), err, "%zu rows, one for each key",
-				       p->source.rows);
-	p->queries = p->embeddings.rows;
-	p->keys.own = p->source.rows;
+				       a->source.rows);
+	a->queries = a->embeddings.rows;
+	a->keys.own = a->source.rows;
 	return ATTN_OK;
 }
 
 enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	p->projected = true;
+	struct attention *a = &p->attention;
+	a->projected = true;
 	enum attn_status status = check_present(b, err);
 	if (status == ATTN_OK)
 		status = bind_sequences(p, b, err);
 	if (status == ATTN_OK)
-		status = bind_head_counts(b, &p->heads, &p->kv_heads, err);
-	if (status == ATTN_OK && p->heads % p->kv_heads != 0)
+		status = bind_head_counts(b, &a->heads, &a->kv_heads, err);
+	if (status == ATTN_OK && a->heads % a->kv_heads != 0)
 		status = attn_fail(err, ATTN_BAD_INPUT,
-				   "num_heads is %zu, expected a multiple of num_kv_heads, %zu", p->heads,
-				   p->kv_heads);
+				   "num_heads is %zu, expected a multiple of num_kv_heads, %zu", a->heads,
+				   a->kv_heads);
 	if (status != ATTN_OK)
 		return status;
 	if (latent_role(b))
 		status = bind_latent(p, b, err);
 	else
 		status = bundle_tensor(b, "wqkv") ? bind_fused(p, b, err) : bind_separate(p, b, err);
-	p->has_values = p->wv.data || p->latent.up_v.w.data;
+	a->has_values = a->wv.data || a->latent.up_v.w.data;
 	if (status == ATTN_OK && !bundle_setting(b, "num_heads") &&
 	    !string_list_add(&p->notes, "num_heads is not given: taken as 1"))
 		return attn_fail_memory(err);

@@ -11,12 +11,10 @@
 
 void problem_release(struct problem *p)
 {
+	attention_release(&p->attention);
 	for (size_t i = 0; i < p->owned_count; i++)
 		free(p->owned[i]);
 	free(p->owned);
-	masking_release(&p->masking);
-	relative_release(&p->relative);
-	positions_release(&p->positions);
 	rows_info_release(&p->info);
 	string_list_release(&p->notes);
 	*p = (struct problem){0};
@@ -68,62 +66,64 @@ static enum attn_status bind_form(struct problem *p, const struct bundle *b, str
 		    "'%s' and '%s' are both given, expected ready-made 'q', 'k', 'v' or 'embeddings' with "
 		    "projections (choose with ROLE=FILE:TENSOR)",
 		    has_ready, has_projected);
-	return has_ready ? bind_ready(p, b, err) : bind_projected(p, b, err);
+	return has_ready ? bind_precomputed(p, b, err) : bind_projected(p, b, err);
 }
 
 /* bias_k with bias_v, and add_zero_attn: keys behind the others. */
 static enum attn_status bind_appended(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	const struct tensor *k = bundle_tensor(b, "bias_k"), *v = bundle_tensor(b, "bias_v");
-	if ((k && !v && p->has_values) || (v && !k))
+	if ((k && !v && a->has_values) || (v && !k))
 		return bind_fail_missing(b, err, k ? "bias_v" : "bias_k", "beside '%s'",
 					 k ? "bias_k" : "bias_v");
-	p->keys.bias = k != NULL;
+	a->keys.bias = k != NULL;
 	enum attn_status status =
-	    bind_vector(p, b, "bias_k", p->maps * p->kv_heads * p->key_size, &p->bias_k, err);
-	if (status == ATTN_OK && p->has_values)
-		status = bind_vector(p, b, "bias_v", p->kv_heads * p->value_size, &p->bias_v, err);
+	    bind_vector(p, b, "bias_k", a->maps * a->kv_heads * a->key_size, &a->bias_k, err);
+	if (status == ATTN_OK && a->has_values)
+		status = bind_vector(p, b, "bias_v", a->kv_heads * a->value_size, &a->bias_v, err);
 	if (status == ATTN_OK)
-		status = setting_bool(b, "add_zero_attn", &p->keys.zero, err);
+		status = setting_bool(b, "add_zero_attn", &a->keys.zero, err);
 	return status;
 }
 
 static enum attn_status bind_output(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	const struct tensor *wo = bundle_tensor(b, "wo");
 	if (!wo && bundle_tensor(b, "bo"))
 		return bind_fail_missing(b, err, "wo", "beside 'bo'");
-	if (!wo || !p->has_values)
+	if (!a->has_values)
 		return ATTN_OK;
-	enum attn_status status = bind_weight(p, b, "wo", p->heads * p->value_size, 0, &p->wo, err);
-	p->output_size = p->wo.cols;
-	return status == ATTN_OK ? bind_vector(p, b, "bo", p->output_size, &p->bo, err) : status;
+	a->output.context_size = a->heads * a->value_size;
+	return wo ? bind_output_layer(p, b, &a->output, err) : ATTN_OK;
 }
 
 /* Differential attention has two maps a head. */
 static enum attn_status bind_maps(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	(void)err;
-	p->maps = bundle_tensor(b, "lambda") || bundle_setting(b, "lambda") ? 2 : 1;
+	p->attention.maps = bundle_tensor(b, "lambda") || bundle_setting(b, "lambda") ? 2 : 1;
 	return ATTN_OK;
 }
 
 static enum attn_status bind_lambda(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	return bind_per_head(p, b, "lambda", &p->lambda, err);
+	return bind_per_head(p, b, "lambda", &p->attention.lambda, err);
 }
 
 /* Linear attention has no scores: what a file says of their size is left out, with a
  * note, what would change the weights is refused. */
 static enum attn_status check_linear(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	static const char *const sizes[] = {"scale", "temperature", "softcap"};
 	static const char *const other[] = {"score",         "alibi",     "sinks", "alibi_slopes",
 					    "relative_bias", "zero_sink", "top_k"};
 	char note[200];
-	if (p->normalization.kind != NORMALIZE_LINEAR)
+	if (a->normalization.kind != NORMALIZE_LINEAR)
 		return ATTN_OK;
-	const char *given = p->masking.bias ? "mask" : NULL;
+	const char *given = a->masking.bias ? "mask" : NULL;
 	for (size_t i = 0; i < sizeof other / sizeof *other && !given; i++) {
 		const struct setting *s = bundle_setting(b, other[i]);
 		bool neutral = s && (strcmp(s->value, "false") == 0 || strcmp(s->value, "scaled-dot") == 0);
@@ -140,93 +140,41 @@ static enum attn_status check_linear(struct problem *p, const struct bundle *b, 
 		if (!string_list_add(&p->notes, note))
 			return attn_fail_memory(err);
 	}
-	p->score.softcap = 0;
+	a->score.softcap = 0;
 	if (!given)
 		return ATTN_OK;
 	return attn_fail(
 	    err, ATTN_BAD_INPUT,
 	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without%s", given,
-	    p->masking.bias ? ", or a mask of true and false" : "");
-}
-
-static enum attn_status bind_normalization(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	bool zero = false;
-	const float *sinks;
-	enum attn_status status = bind_per_head(p, b, "sinks", &sinks, err);
-	if (status == ATTN_OK)
-		status = normalization_bind(&p->normalization, b, sinks != NULL, &zero, err);
-	if (status == ATTN_OK && zero) {
-		float *zeros = bind_floats(p, p->heads);
-		if (!zeros)
-			return attn_fail_memory(err);
-		sinks = memset(zeros, 0, p->heads * sizeof *zeros);
-	}
-	p->normalization.sinks = sinks;
-	return status;
-}
-
-static enum attn_status bind_rotary(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	const struct setting *rope = bundle_setting(b, "rope");
-	if (p->latent.down_kv.data && p->latent.rotary_size == 0 && rope && strcmp(rope->value, "none") != 0)
-		return setting_fail(rope,
-				    "none, or latent attention's rotary dimensions beside it: 'wqr' and "
-				    "'wkr', or rope_dim where 'wuq' and 'wdkv' hold them",
-				    err);
-	return rotary_bind(&p->rotary, b, p->head_size, p->latent.rotary_size, err);
-}
-
-static enum attn_status bind_all_positions(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	return bind_positions(p, b, p->rotary.dims > 0, &p->positions, err);
-}
-
-static enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	const float *slopes;
-	enum attn_status status = bind_per_head(p, b, "alibi_slopes", &slopes, err);
-	return status == ATTN_OK ? relative_bind(&p->relative, b, &p->masking, slopes, err) : status;
+	    a->masking.bias ? ", or a mask of true and false" : "");
 }
 
 static enum attn_status bind_rows(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	struct attention *a = &p->attention;
 	bool layer, batch, given; /* axes mean nothing here, but must be right */
-	struct rows_info *info = &p->info;
-	info->batch = p->batch;
-	info->has_batch = p->has_batch;
-	info->layers = 1;
-	info->heads = p->heads;
-	info->queries = p->queries;
-	info->keys = key_total(&p->keys);
-	info->signed_weights = p->maps > 1;
-	if (p->normalization.top_k >= info->keys)
-		p->normalization.top_k = 0; /* all of them */
+	p->info.shape = attention_shape(a);
+	if (a->normalization.top_k >= attention_keys(a))
+		a->normalization.top_k = 0; /* all of them */
 	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
 	if (status == ATTN_OK)
-		status = labels_bind(info, b, &p->keys, err);
+		status = bind_labels(&p->info, b, &a->keys, err);
 	if (status != ATTN_OK)
 		return status;
-	p->masking = (struct masking){
-	    .batch = p->batch,
-	    .heads = p->heads,
-	    .queries = p->queries,
-	    .plain_keys = p->keys.past + p->keys.own,
-	    .appended_keys = (size_t)p->keys.bias + p->keys.zero,
-	    .past_keys = p->keys.past,
-	};
-	return bind_masking(&p->masking, b, &p->notes, err);
+	a->cross = p->info.shape.cross; /* labels may tell, too */
+	a->masking = masking_of_all(&p->info.shape);
+	return bind_masking(&a->masking, b, &p->notes, err);
 }
 
 enum attn_status problem_init(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_maps,          bind_form,   bind_past,          bind_appended,
-	    bind_output,   bind_norms,         bind_rotary, bind_all_positions, score_bind,
-	    bind_lambda,   bind_normalization, bind_rows,   bind_relative,      check_linear,
+	    check_unknown, bind_maps,       bind_form,   bind_past,      bind_appended,
+	    bind_output,   bind_norms,      bind_rotary, bind_positions, bind_score,
+	    bind_lambda,   bind_normalizer, bind_rows,   bind_relative,  check_linear,
 	};
-	*p = (struct problem){.batch = 1};
+	*p = (struct problem){.attention = {.batch = 1}};
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && status == ATTN_OK; i++)
 		status = steps[i](p, b, err);

@@ -10,6 +10,7 @@
 #include "input/settings.h"
 #include "result/stored.h"
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/threads.h"
 
 /* Rows [first, first + count) of the run, in one file. */
@@ -20,14 +21,14 @@ struct piece {
 
 struct parts {
 	struct row_source source; /* first: a source is cast to its parts */
-	struct rows_info info;
 	struct masking masking;
-	struct engine_want want;
+	struct problem finishing; /* of which the output layer is bound */
+	struct rows_want want;
 	size_t value_size;
 	struct piece *pieces;
 	size_t count;
 	size_t workers;
-	unsigned char **visible; /* a worker's (ROWS_BLOCK, keys) */
+	unsigned char **cells; /* a worker's (ROWS_BLOCK, keys) */
 };
 
 /* --- what a part says about itself ------------------------------------------ */
@@ -222,11 +223,11 @@ static enum attn_status check_all(struct bundle *parts, size_t count, const char
 static void parts_free(struct row_source *source)
 {
 	struct parts *s = (struct parts *)source;
-	rows_info_release(&s->info);
+	problem_release(&s->finishing);
 	masking_release(&s->masking);
-	for (size_t i = 0; i < s->workers && s->visible; i++)
-		free(s->visible[i]);
-	free(s->visible);
+	for (size_t i = 0; i < s->workers && s->cells; i++)
+		free(s->cells[i]);
+	free(s->cells);
 	free(s->pieces);
 	free(s);
 }
@@ -245,18 +246,18 @@ static const struct piece *find_piece(const struct parts *s, size_t row)
 }
 
 static enum attn_status read_weights(const struct parts *s, const struct piece *piece, size_t first,
-				     unsigned char *visible, struct row_block *block, struct attn_error *err)
+				     unsigned char *cells, struct row_block *block, struct attn_error *err)
 {
 	block->weights = (const float *)piece->weights->data + first * block->keys;
-	block->visible = visible;
+	block->cells = cells;
 	for (size_t r = 0; r < block->count; r++)
 		masking_row(&s->masking, block->batch, block->head, block->query + r,
-			    visible + r * block->keys);
-	return stored_check(piece->weights, &s->info, first * block->keys, block, visible, err);
+			    cells + r * block->keys);
+	return stored_check(piece->weights, &s->source.shape, first * block->keys, block, cells, err);
 }
 
-/* Rows in which nothing is visible, without weights. */
-static size_t count_masked(const struct parts *s, const struct row_block *block, unsigned char *visible)
+/* Rows in which nothing is cells, without weights. */
+static size_t count_masked(const struct parts *s, const struct row_block *block, unsigned char *cells)
 {
 	const struct masking *v = &s->masking;
 	size_t masked = 0, first, end;
@@ -266,8 +267,8 @@ static size_t count_masked(const struct parts *s, const struct row_block *block,
 			masked += first == end;
 			continue;
 		}
-		masking_row(v, block->batch, block->head, block->query + r, visible);
-		masked += memchr(visible, 1, block->keys) == NULL;
+		masking_row(v, block->batch, block->head, block->query + r, cells);
+		masked += memchr(cells, 1, block->keys) == NULL;
 	}
 	return masked;
 }
@@ -293,15 +294,15 @@ static enum attn_status parts_read(struct row_source *source, size_t worker, str
 				   struct attn_error *err)
 {
 	struct parts *s = (struct parts *)source;
-	size_t row = rows_number(&s->info, block->layer, block->batch, block->head, block->query);
+	size_t row = rows_number(&s->source.shape, block->layer, block->batch, block->head, block->query);
 	const struct piece *piece = find_piece(s, row);
 	enum attn_status status = ATTN_OK;
-	block->weights = block->scores = block->context = NULL;
-	block->visible = NULL;
+	block->weights = block->context = NULL;
+	block->cells = NULL;
 	if (s->want.weights)
-		status = read_weights(s, piece, row - piece->first, s->visible[worker], block, err);
+		status = read_weights(s, piece, row - piece->first, s->cells[worker], block, err);
 	else
-		block->masked = count_masked(s, block, s->visible[worker]);
+		block->masked = count_masked(s, block, s->cells[worker]);
 	if (s->want.context && status == ATTN_OK)
 		status = read_context(s, piece, row - piece->first, block, err);
 	return status;
@@ -344,8 +345,8 @@ static enum attn_status bind_piece(struct parts *s, const struct bundle *b, size
 	size_t first, last;
 	part_read(b, &part);
 	shard_range(&part, blocks, &first, &last);
-	piece->first = rows_before_block(&s->info, first);
-	piece->count = rows_before_block(&s->info, last) - piece->first;
+	piece->first = rows_before_block(&s->source.shape, first);
+	piece->count = rows_before_block(&s->source.shape, last) - piece->first;
 	if (piece->count == 0)
 		return ATTN_OK;
 	enum attn_status status = find_tensor(b, "weights", piece->count, part.keys, &piece->weights, err);
@@ -365,12 +366,12 @@ static enum attn_status bind_pieces(struct parts *s, const struct bundle *parts,
 				    struct attn_error *err)
 {
 	size_t blocks, rows;
-	s->info.layers = part->layers;
-	s->info.batch = part->batch;
-	s->info.heads = part->heads;
-	s->info.queries = part->queries;
-	s->info.keys = part->keys;
-	if (!rows_block_count(&s->info, &blocks) || !size_mul(blocks, ROWS_BLOCK, &rows))
+	s->source.shape.layers = part->layers;
+	s->source.shape.batch = part->batch;
+	s->source.shape.heads = part->heads;
+	s->source.shape.queries = part->queries;
+	s->source.shape.keys = part->keys;
+	if (!rows_block_count(&s->source.shape, &blocks) || !size_mul(blocks, ROWS_BLOCK, &rows))
 		return attn_fail(err, ATTN_BAD_INPUT, "'%s' has damaged settings: too many rows",
 				 part_name(parts));
 	enum attn_status status = ATTN_OK;
@@ -391,78 +392,64 @@ static enum attn_status check_past(const struct parts *s, const struct bundle *b
 			 keys->past, PARTS_MAX_PAST);
 }
 
-/* Labels and what hides keys, which the first part has. */
-static enum attn_status bind_labels(struct parts *s, const struct bundle *b, const struct part *part,
-				    struct key_counts *keys, struct string_list *notes,
-				    struct attn_error *err)
+/* Labels and masks, which the first part has. */
+static enum attn_status bind_names(struct parts *s, struct rows_info *info, const struct bundle *b,
+				   const struct part *part, struct string_list *notes, struct attn_error *err)
 {
+	struct key_counts keys;
 	bool given;
-	enum attn_status status = setting_axes(b, &s->info.has_layers, &s->info.has_batch, &given, err);
+	info->shape = s->source.shape;
+	info->shape.signed_weights = bundle_setting(b, "lambda") != NULL;
+	enum attn_status status = setting_axes(b, &info->has_layers, &info->has_batch, &given, err);
 	if (status == ATTN_OK)
-		status = stored_keys(&s->info, b, keys, err);
+		status = stored_keys(&info->shape, b, &keys, err);
 	if (status == ATTN_OK)
-		status = check_past(s, b, keys, err);
+		status = check_past(s, b, &keys, err);
 	/* Only what has labels of its own has other keys than queries. */
-	if (status == ATTN_OK && keys->own != part->queries && !bundle_text(b, "source_tokens"))
+	if (status == ATTN_OK && keys.own != part->queries && !bundle_text(b, "source_tokens"))
 		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' has no 'source_tokens', expected %zu strings",
-				   part_name(b), keys->own);
+				   part_name(b), keys.own);
 	if (status == ATTN_OK)
-		status = labels_bind(&s->info, b, keys, err);
+		status = bind_labels(info, b, &keys, err);
 	if (status != ATTN_OK)
 		return status;
-	s->info.has_tokens = part->has_tokens; /* numbers may stand for labels */
-	s->info.signed_weights = bundle_setting(b, "lambda") != NULL;
-	s->masking = (struct masking){
-	    .batch = part->batch,
-	    .heads = part->heads,
-	    .queries = part->queries,
-	    .plain_keys = keys->past + keys->own,
-	    .appended_keys = (size_t)keys->bias + keys->zero,
-	    .past_keys = keys->past,
-	};
+	info->has_tokens = part->has_tokens; /* numbers may stand for labels */
+	s->source.shape = info->shape;
+	s->masking = masking_of_all(&info->shape);
 	return bind_masking(&s->masking, b, notes, err);
 }
 
 /* What a result is finished with. */
-static enum attn_status bind_problem(struct problem *p, const struct bundle *b, const struct part *part,
-				     const struct rows_info *info, bool context, struct attn_error *err)
+static enum attn_status bind_finishing(struct parts *s, const struct bundle *b, const struct part *part,
+				       struct attn_error *err)
 {
-	p->batch = part->batch;
-	p->heads = part->heads;
-	p->queries = part->queries;
-	p->value_size = part->value_size;
-	p->output_size = part->output_size;
-	p->has_batch = info->has_batch;
-	p->has_values = part->value_size > 0;
-	if (!context || part->output_size == 0)
-		return ATTN_OK;
-	size_t rows;
-	if (!bundle_tensor(b, "wo"))
-		return fail_lacking(b, "wo", err);
-	if (!size_mul(p->heads, p->value_size, &rows))
+	struct output_layer *output = &s->finishing.attention.output;
+	if (!size_mul(part->heads, part->value_size, &output->context_size))
 		return attn_fail_memory(err);
-	enum attn_status status = bind_weight(p, b, "wo", rows, p->output_size, &p->wo, err);
-	return status == ATTN_OK ? bind_vector(p, b, "bo", p->output_size, &p->bo, err) : status;
+	output->wo.cols = part->output_size;
+	if (!s->want.context || part->output_size == 0)
+		return ATTN_OK;
+	return bundle_tensor(b, "wo") ? bind_output_layer(&s->finishing, b, output, err)
+				      : fail_lacking(b, "wo", err);
 }
 
 static bool allocate(struct parts *s)
 {
 	s->workers = threads_count();
-	s->visible = array_alloc(s->workers, sizeof *s->visible);
-	for (size_t i = 0; i < s->workers && s->visible; i++) {
-		s->visible[i] = array_alloc(s->want.weights ? ROWS_BLOCK : 1, s->info.keys);
-		if (!s->visible[i])
+	s->cells = array_alloc(s->workers, sizeof *s->cells);
+	for (size_t i = 0; i < s->workers && s->cells; i++) {
+		s->cells[i] = array_alloc(s->want.weights ? ROWS_BLOCK : 1, s->source.shape.keys);
+		if (!s->cells[i])
 			return false;
 	}
-	return s->visible != NULL;
+	return s->cells != NULL;
 }
 
-static enum attn_status bind(struct parts *s, struct problem *p, struct bundle *parts, const char *version,
-			     struct attn_error *err)
+static enum attn_status bind(struct parts *s, struct rows_info *info, struct bundle *parts,
+			     const char *version, struct string_list *notes, struct attn_error *err)
 {
 	struct part part;
-	struct key_counts keys;
-	enum attn_status status = check_all(parts, s->count, version, &p->notes, err);
+	enum attn_status status = check_all(parts, s->count, version, notes, err);
 	if (status != ATTN_OK)
 		return status;
 	part_read(&parts[0], &part);
@@ -474,30 +461,36 @@ static enum attn_status bind(struct parts *s, struct problem *p, struct bundle *
 		return attn_fail_memory(err);
 	status = bind_pieces(s, parts, &part, err);
 	if (status == ATTN_OK)
-		status = bind_labels(s, &parts[0], &part, &keys, &p->notes, err);
+		status = bind_names(s, info, &parts[0], &part, notes, err);
 	if (status == ATTN_OK)
-		status = bind_problem(p, &parts[0], &part, &s->info, s->want.context, err);
-	if (status == ATTN_OK && !allocate(s))
-		status = attn_fail_memory(err);
+		status = bind_finishing(s, &parts[0], &part, err);
 	return status;
 }
 
-enum attn_status shards_open(struct row_source **source, struct problem *p, struct bundle *parts,
-			     size_t count, const char *version, struct engine_want want,
+static enum attn_status parts_start(struct row_source *source, struct attn_error *err)
+{
+	struct parts *s = (struct parts *)source;
+	return s->cells || allocate(s) ? ATTN_OK : attn_fail_memory(err);
+}
+
+enum attn_status shards_open(struct opened_parts *opened, struct bundle *parts, size_t count,
+			     const char *version, struct rows_want want, struct string_list *notes,
 			     struct attn_error *err)
 {
 	struct parts *s = calloc(1, sizeof *s);
-	*source = NULL;
+	*opened = (struct opened_parts){0};
 	if (!s)
 		return attn_fail_memory(err);
-	s->source = (struct row_source){&s->info, &s->masking, 0, parts_read, parts_free};
+	s->source = (struct row_source){.start = parts_start, .read = parts_read, .free = parts_free};
 	s->want = want;
 	s->count = count;
-	enum attn_status status = bind(s, p, parts, version, err);
+	opened->rows.source = &s->source;
+	enum attn_status status = bind(s, &opened->rows.info, parts, version, notes, err);
 	if (status != ATTN_OK) {
-		parts_free(&s->source);
+		named_rows_release(&opened->rows);
 		return status;
 	}
-	*source = &s->source;
+	opened->masking = &s->masking;
+	opened->output = &s->finishing.attention.output;
 	return ATTN_OK;
 }

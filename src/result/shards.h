@@ -12,10 +12,10 @@
 
 #include <stdint.h>
 
-#include "attention/engine.h"
-#include "attention/rows.h"
+#include "attention/attention.h"
+#include "attention/plan.h"
 #include "input/bundle.h"
-#include "input/problem.h"
+#include "tokens/rows_info.h"
 
 enum {
 	PARTS_MAX = 1000000,
@@ -41,14 +41,22 @@ void shard_range(const struct part *part, size_t blocks, size_t *first, size_t *
 /* Whether the bundle is, or has taken in, a part. */
 bool bundle_is_shard(const struct bundle *b);
 
+/* What opening parts gives: rows, which whoever opens releases, and what lives as long as
+ * their source. */
+struct opened_parts {
+	struct named_rows rows;
+	const struct masking *masking;
+	const struct output_layer *output; /* what a context becomes */
+};
+
 /* Put the parts in their order and check that they are all of one run, written by
  * `version` of this program; then open them as a source of what is wanted.  The
- * parts, which it sorts, must outlive it, and *p, which gets what finishing a
- * result needs: sizes, output projection, notes.  ATTN_BAD_INPUT names a part that
- * is missing, doubled, damaged, of another run, or without what is wanted.  What is
- * allocated is bounded by the sizes of the parts and by PARTS_MAX_PAST. */
-enum attn_status shards_open(struct row_source **source, struct problem *p, struct bundle *parts,
-			     size_t count, const char *version, struct engine_want want,
+ * parts, which it sorts, must outlive it.  Things worth a word go to `notes`.
+ * ATTN_BAD_INPUT names a part that is missing, doubled, damaged, of another run, or
+ * without what is wanted.  What is allocated is bounded by the sizes of the parts and by
+ * PARTS_MAX_PAST. */
+enum attn_status shards_open(struct opened_parts *opened, struct bundle *parts, size_t count,
+			     const char *version, struct rows_want want, struct string_list *notes,
 			     struct attn_error *err);
 
 #endif

@@ -8,24 +8,26 @@
 #ifndef ATTN_RESULT_STORED_H
 #define ATTN_RESULT_STORED_H
 
+#include "attention/masking.h"
 #include "attention/rows.h"
 #include "input/bundle.h"
-#include "input/labels.h"
+#include "tokens/rows_info.h"
 
-/* The bundle must outlive the source.  Shapes that disagree are ATTN_BAD_INPUT;
- * a value that is no weight (NaN, negative, above 1) is found when its row is
- * read.  Notes go to `notes`. */
-enum attn_status stored_open(struct row_source **source, const struct bundle *b, struct string_list *notes,
-			     struct attn_error *err);
+/* Open the bundle's weights as *rows, which the caller releases; the bundle must outlive
+ * them.  *masking says what was masked, and lives as long as the source.  Shapes that
+ * disagree are ATTN_BAD_INPUT; a value that is no weight (NaN, negative, above 1) is found
+ * when its row is read.  Notes go to `notes`. */
+enum attn_status stored_open(struct named_rows *rows, const struct masking **masking, const struct bundle *b,
+			     struct string_list *notes, struct attn_error *err);
 
-/* For other sources that read weights: which keys of a row (info->keys of them) are
- * past ones and which appended, as the bundle's settings say. */
-enum attn_status stored_keys(const struct rows_info *info, const struct bundle *b, struct key_counts *keys,
+/* For other sources that read weights: which keys of a row (shape->keys of them) are of a KV
+ * cache and which appended, as the bundle's settings say, also in *shape. */
+enum attn_status stored_keys(struct rows_shape *shape, const struct bundle *b, struct key_counts *keys,
 			     struct attn_error *err);
 
 /* Check a block's weights, which begin at element `first` of the tensor, mark keys
- * that have some as visible (block->visible, to write), and count masked rows. */
-enum attn_status stored_check(const struct tensor *t, const struct rows_info *info, size_t first,
-			      struct row_block *block, unsigned char *visible, struct attn_error *err);
+ * that have some as attended (block->cells, to write), and count masked rows. */
+enum attn_status stored_check(const struct tensor *t, const struct rows_shape *shape, size_t first,
+			      struct row_block *block, unsigned char *cells, struct attn_error *err);
 
 #endif

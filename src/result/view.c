@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "result/view_internal.h"
-#include "util/checked.h"
 #include "util/memory.h"
 #include "util/threads.h"
 
@@ -17,9 +16,9 @@ bool view_workers_init(struct view_workers *workers, size_t keys)
 	for (size_t i = 0; i < workers->count; i++) {
 		struct view_worker *w = &workers->items[i];
 		w->weights = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
-		w->visible = array_alloc(ROWS_BLOCK, keys);
+		w->cells = array_alloc(ROWS_BLOCK, keys);
 		w->sums = array_alloc(keys, sizeof *w->sums);
-		if (!w->weights || !w->visible || !w->sums)
+		if (!w->weights || !w->cells || !w->sums)
 			return false;
 	}
 	return true;
@@ -29,7 +28,7 @@ void view_workers_release(struct view_workers *workers)
 {
 	for (size_t i = 0; i < workers->count; i++) {
 		free(workers->items[i].weights);
-		free(workers->items[i].visible);
+		free(workers->items[i].cells);
 		free(workers->items[i].sums);
 	}
 	free(workers->items);
@@ -50,10 +49,8 @@ bool view_info_init(struct rows_info *info, const struct rows_info *from)
 struct view {
 	struct row_source source; /* first: a source is cast to its view */
 	struct row_source *inner; /* owned once the view is open */
-	struct rows_info info;
-	struct masking masking; /* hides nothing: what is masked is in the blocks */
-	size_t *queries, *keys; /* which of the inner source's each is */
-	bool *excluded;         /* (inner keys), or NULL */
+	size_t *queries, *keys;   /* which of the inner source's each is */
+	bool *excluded;           /* (inner keys), or NULL */
 	bool diagonal, renormalise;
 	size_t past; /* query i's own key is key past + i */
 	struct view_workers workers;
@@ -64,7 +61,6 @@ static void view_free(struct row_source *source)
 	struct view *v = (struct view *)source;
 	if (v->inner && v->inner->free)
 		v->inner->free(v->inner);
-	rows_info_release(&v->info);
 	view_workers_release(&v->workers);
 	free(v->queries);
 	free(v->keys);
@@ -79,41 +75,47 @@ static bool counts(const struct view *v, size_t query, size_t key)
 
 /* Whether a row of the inner source has something to show, here or in what is not shown;
  * *sum is that of the weights that count. */
-static bool survey_row(const struct view *v, size_t query, const float *weights, const unsigned char *visible,
+static bool survey_row(const struct view *v, size_t query, const float *weights, const unsigned char *cells,
 		       double *sum)
 {
-	size_t keys = v->inner->info->keys;
+	size_t keys = v->inner->shape.keys;
 	bool any = false;
 	*sum = 0;
 	for (size_t k = 0; k < keys; k++) {
-		any |= visible[k] != 0;
-		if (v->renormalise && visible[k] && counts(v, query, k))
+		bool attended = cell_has_weight(cells[k]);
+		any |= attended;
+		if (v->renormalise && attended && counts(v, query, k))
 			*sum += (double)weights[k];
 	}
 	return v->renormalise ? *sum > 0 : any;
 }
 
 /* Make one row of one of the inner source; whether it is not masked. */
-static bool make_row(const struct view *v, size_t query, const float *weights, const unsigned char *visible,
-		     float *to, unsigned char *seen)
+static bool make_row(const struct view *v, size_t query, const float *weights, const unsigned char *cells,
+		     float *to, unsigned char *to_cells)
 {
 	double sum;
-	bool shows = survey_row(v, query, weights, visible, &sum);
-	for (size_t i = 0; i < v->info.keys; i++) {
+	bool shows = survey_row(v, query, weights, cells, &sum);
+	for (size_t i = 0; i < v->source.shape.keys; i++) {
 		size_t key = v->keys[i];
-		bool excluded = !counts(v, query, key);
-		if (!v->renormalise) {
-			to[i] = weights[key];
-			seen[i] = visible[key] && excluded ? CELL_UNSCALED : visible[key];
-		} else if (excluded || !shows) {
-			to[i] = 0;
-			seen[i] = 0;
-		} else {
-			to[i] = (float)((double)weights[key] / sum);
-			seen[i] = visible[key];
-		}
+		bool excluded = cell_has_weight(cells[key]) && !counts(v, query, key);
+		to[i] = weights[key];
+		to_cells[i] = cells[key];
+		if (excluded)
+			to_cells[i] = v->renormalise ? CELL_REMOVED : CELL_UNSCALED;
+		else if (v->renormalise && !shows)
+			to_cells[i] = CELL_MASKED;
+		if (v->renormalise)
+			to[i] = cell_has_weight(to_cells[i]) ? (float)((double)weights[key] / sum) : 0;
 	}
 	return shows;
+}
+
+/* The inner source has what there is to do; a view's own memory is small. */
+static enum attn_status view_start(struct row_source *source, struct attn_error *err)
+{
+	struct row_source *inner = ((struct view *)source)->inner;
+	return inner->start ? inner->start(inner, err) : ATTN_OK;
 }
 
 static enum attn_status view_read(struct row_source *source, size_t worker, struct row_block *block,
@@ -122,8 +124,7 @@ static enum attn_status view_read(struct row_source *source, size_t worker, stru
 	struct view *v = (struct view *)source;
 	struct view_worker *w = &v->workers.items[worker];
 	block->weights = w->weights;
-	block->visible = w->visible;
-	block->scores = block->context = NULL;
+	block->cells = w->cells;
 	block->masked = 0;
 	for (size_t row = 0, count; row < block->count; row += count) {
 		size_t query = v->queries[block->query + row];
@@ -135,14 +136,15 @@ static enum attn_status view_read(struct row_source *source, size_t worker, stru
 					  .head = block->head,
 					  .query = query,
 					  .count = count,
-					  .keys = v->inner->info->keys};
+					  .keys = v->inner->shape.keys};
 		enum attn_status status = v->inner->read(v->inner, worker, &inner, err);
 		if (status != ATTN_OK)
 			return status;
 		for (size_t r = 0; r < count; r++)
-			block->masked += !make_row(
-			    v, query + r, inner.weights + r * inner.keys, inner.visible + r * inner.keys,
-			    w->weights + (row + r) * v->info.keys, w->visible + (row + r) * v->info.keys);
+			block->masked += !make_row(v, query + r, inner.weights + r * inner.keys,
+						   inner.cells + r * inner.keys,
+						   w->weights + (row + r) * v->source.shape.keys,
+						   w->cells + (row + r) * v->source.shape.keys);
 	}
 	return ATTN_OK;
 }
@@ -171,43 +173,43 @@ static bool choose(const bool *shown, size_t count, const struct string_list *la
 	return ok;
 }
 
-static bool view_init(struct view *v, const struct view_options *options)
+static bool view_init(struct view *v, struct rows_info *info, const struct rows_info *from,
+		      const struct view_options *options)
 {
-	const struct rows_info *from = v->inner->info;
-	struct rows_info *info = &v->info;
 	v->diagonal = options->exclude_diagonal;
 	v->renormalise = options->renormalise;
-	v->past = v->inner->masking->past_keys;
+	v->past = from->shape.past_keys;
 	bool ok = view_info_init(info, from) &&
-		  choose(options->queries, from->queries, &from->query_labels, from->query_numbers,
-			 &v->queries, &info->query_numbers, &info->queries, &info->query_labels) &&
-		  choose(options->keys, from->keys, &from->key_labels, from->key_numbers, &v->keys,
-			 &info->key_numbers, &info->keys, &info->key_labels);
+		  choose(options->queries, from->shape.queries, &from->query_labels, from->query_numbers,
+			 &v->queries, &info->query_numbers, &info->shape.queries, &info->query_labels) &&
+		  choose(options->keys, from->shape.keys, &from->key_labels, from->key_numbers, &v->keys,
+			 &info->key_numbers, &info->shape.keys, &info->key_labels);
 	if (ok && options->excluded) {
-		v->excluded = array_alloc(from->keys, sizeof *v->excluded);
+		v->excluded = array_alloc(from->shape.keys, sizeof *v->excluded);
 		ok = v->excluded != NULL;
 		if (ok)
-			memcpy(v->excluded, options->excluded, from->keys * sizeof *v->excluded);
+			memcpy(v->excluded, options->excluded, from->shape.keys * sizeof *v->excluded);
 	}
-	v->masking = (struct masking){
-	    .batch = info->batch, .heads = info->heads, .queries = info->queries, .plain_keys = info->keys};
-	v->source.row_cost = v->inner->row_cost + 4 * from->keys;
-	return ok && view_workers_init(&v->workers, info->keys);
+	/* Whatever the keys were to each other, those left are keys like any others. */
+	info->shape.past_keys = info->shape.appended_keys = 0;
+	v->source.shape = info->shape;
+	v->source.row_cost = v->inner->row_cost + 4 * from->shape.keys;
+	return ok && view_workers_init(&v->workers, info->shape.keys);
 }
 
-enum attn_status view_open(struct row_source **out, struct row_source *inner,
+enum attn_status view_open(struct named_rows *view, const struct named_rows *inner,
 			   const struct view_options *options, struct attn_error *err)
 {
 	struct view *v = calloc(1, sizeof *v);
+	*view = (struct named_rows){0};
 	if (!v)
 		return attn_fail_memory(err);
-	v->source = (struct row_source){&v->info, &v->masking, 0, view_read, view_free};
-	v->inner = inner;
-	if (!view_init(v, options)) {
-		v->inner = NULL; /* it stays the caller's */
-		view_free(&v->source);
-		return attn_fail_memory(err);
-	}
-	*out = &v->source;
-	return ATTN_OK;
+	v->source = (struct row_source){.start = view_start, .read = view_read, .free = view_free};
+	v->inner = inner->source;
+	view->source = &v->source;
+	if (view_init(v, &view->info, &inner->info, options))
+		return ATTN_OK;
+	v->inner = NULL; /* it stays the caller's */
+	named_rows_release(view);
+	return attn_fail_memory(err);
 }

@@ -1,10 +1,11 @@
 /* Views: sources of rows that show another source's in part or joined.  A view owns the
- * source that it wraps, and frees it; a failure leaves it to the caller.  Its blocks have
- * weights and what is visible, and neither scores nor contexts. */
+ * source that it wraps, and frees it; the names of `inner` stay the caller's, and after a
+ * failure so does its source.  A view's blocks have weights and cells, and neither scores
+ * nor contexts. */
 #ifndef ATTN_RESULT_VIEW_H
 #define ATTN_RESULT_VIEW_H
 
-#include "attention/rows.h"
+#include "tokens/rows_info.h"
 
 /* What a crop shows of the source that it wraps.  The arrays are copied; NULL means all (of
  * `excluded`: none). */
@@ -12,24 +13,25 @@ struct view_options {
 	const bool *queries, *keys; /* (queries), (keys): shown; at least one each */
 
 	/* Pairs that do not count: keys, and each query's own key, which self-attention has
-	 * behind the past ones (not where info->cross).  They stay, as CELL_UNSCALED. */
+	 * behind those of a KV cache (not in cross-attention).  They stay, as CELL_UNSCALED. */
 	const bool *excluded; /* (keys) */
 	bool exclude_diagonal;
 
-	/* Excluded pairs have weight 0 and are masked, and the rest of a row, keys that are not
+	/* Excluded pairs are CELL_REMOVED, and the rest of a row, keys that are not
 	 * shown too, is divided by its sum.  A row whose sum is 0 is masked.  Not for signed
 	 * weights. */
 	bool renormalise;
 };
 
-enum attn_status view_open(struct row_source **view, struct row_source *inner,
+enum attn_status view_open(struct named_rows *view, const struct named_rows *inner,
 			   const struct view_options *options, struct attn_error *err);
 
 /* Tokens joined to words (tokens/words.h): weight of word Q on word K is
- *   mean over the queries in Q that see a key ( sum over the keys in K ),
+ *   mean over the queries in Q that attend to a key ( sum over the keys in K ),
  * so that rows still add up to 1 (Clark et al. 2019).  A pair is masked where all
- * of its tokens' pairs are.  Past keys without labels, and appended ones, are words of
+ * of its tokens' pairs are.  Keys of a KV cache without labels, and appended ones, are words of
  * their own.  Labels are the words as people read them. */
-enum attn_status view_words_open(struct row_source **view, struct row_source *inner, struct attn_error *err);
+enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
+				 struct attn_error *err);
 
 #endif

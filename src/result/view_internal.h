@@ -6,9 +6,9 @@
 
 /* A worker's rows. */
 struct view_worker {
-	float *weights;         /* (ROWS_BLOCK, keys) */
-	unsigned char *visible; /* (ROWS_BLOCK, keys) */
-	double *sums;           /* (keys) */
+	float *weights;       /* (ROWS_BLOCK, keys) */
+	unsigned char *cells; /* (ROWS_BLOCK, keys) */
+	double *sums;         /* (keys) */
 };
 
 struct view_workers {

@@ -9,8 +9,6 @@
 struct word_view {
 	struct row_source source; /* first: a source is cast to its view */
 	struct row_source *inner; /* owned once the view is open */
-	struct rows_info info;
-	struct masking masking; /* hides nothing: what is masked is in the blocks */
 	struct words queries, keys;
 	struct view_workers workers;
 };
@@ -20,23 +18,22 @@ static void words_free(struct row_source *source)
 	struct word_view *v = (struct word_view *)source;
 	if (v->inner && v->inner->free)
 		v->inner->free(v->inner);
-	rows_info_release(&v->info);
 	words_release(&v->queries);
 	words_release(&v->keys);
 	view_workers_release(&v->workers);
 	free(v);
 }
 
-/* Add a row of the inner source to the sums of a word's; whether it sees a key. */
-static bool add_row(const struct word_view *v, const float *weights, const unsigned char *visible,
-		    double *sums, unsigned char *seen)
+/* Add a row of the inner source to the sums of a word's; whether it attends to a key. */
+static bool add_row(const struct word_view *v, const float *weights, const unsigned char *cells, double *sums,
+		    unsigned char *word_cells)
 {
 	bool any = false;
 	for (size_t word = 0; word < v->keys.count; word++) {
 		for (size_t k = v->keys.first[word]; k < v->keys.first[word + 1]; k++) {
 			sums[word] += (double)weights[k];
-			seen[word] |= visible[k] != 0;
-			any |= visible[k] != 0;
+			word_cells[word] |= cell_has_weight(cells[k]);
+			any |= cell_has_weight(cells[k]);
 		}
 	}
 	return any;
@@ -44,18 +41,18 @@ static bool add_row(const struct word_view *v, const float *weights, const unsig
 
 /* The rows of a word in the making. */
 struct mean {
-	size_t word, rows; /* which; how many of its queries see a key */
+	size_t word, rows; /* which; how many of its queries attend to a key */
 };
 
 /* Add rows to the words that they belong to; a word whose last row this is, is finished. */
 static void add_rows(const struct word_view *v, const struct row_block *inner, struct view_worker *w,
 		     struct mean *mean, struct row_block *block)
 {
-	size_t keys = v->info.keys;
+	size_t keys = v->source.shape.keys;
 	for (size_t r = 0; r < inner->count; r++) {
 		float *to = w->weights + (mean->word - block->query) * keys;
-		mean->rows += add_row(v, inner->weights + r * inner->keys, inner->visible + r * inner->keys,
-				      w->sums, w->visible + (mean->word - block->query) * keys);
+		mean->rows += add_row(v, inner->weights + r * inner->keys, inner->cells + r * inner->keys,
+				      w->sums, w->cells + (mean->word - block->query) * keys);
 		if (inner->query + r + 1 < v->queries.first[mean->word + 1])
 			continue;
 		for (size_t k = 0; k < keys; k++)
@@ -74,11 +71,10 @@ static enum attn_status words_read(struct row_source *source, size_t worker, str
 	size_t last = v->queries.first[block->query + block->count];
 	struct mean mean = {block->query, 0};
 	block->weights = w->weights;
-	block->visible = w->visible;
-	block->scores = block->context = NULL;
+	block->cells = w->cells;
 	block->masked = 0;
-	memset(w->sums, 0, v->info.keys * sizeof *w->sums);
-	memset(w->visible, 0, block->count * v->info.keys);
+	memset(w->sums, 0, v->source.shape.keys * sizeof *w->sums);
+	memset(w->cells, 0, block->count * v->source.shape.keys);
 	for (size_t query = v->queries.first[block->query], count; query < last; query += count) {
 		count = size_min(last - query, ROWS_BLOCK);
 		struct row_block inner = {.batch = block->batch,
@@ -86,7 +82,7 @@ static enum attn_status words_read(struct row_source *source, size_t worker, str
 					  .head = block->head,
 					  .query = query,
 					  .count = count,
-					  .keys = v->inner->info->keys};
+					  .keys = v->inner->shape.keys};
 		enum attn_status status = v->inner->read(v->inner, worker, &inner, err);
 		if (status != ATTN_OK)
 			return status;
@@ -113,14 +109,13 @@ static struct string_list part(const struct string_list *labels, size_t first, s
 	return (struct string_list){.items = labels->items + first, .count = count};
 }
 
-static bool find_keys(struct word_view *v)
+static bool find_keys(struct word_view *v, const struct rows_info *from)
 {
-	const struct rows_info *from = v->inner->info;
-	size_t appended = v->inner->masking->appended_keys, past = v->inner->masking->past_keys;
+	size_t appended = from->shape.appended_keys, past = from->shape.past_keys;
 	size_t alone = unlabelled(&from->key_labels, past) ? past : 0;
 	struct string_list first = part(&from->key_labels, 0, alone);
-	struct string_list own = part(&from->key_labels, alone, from->keys - alone - appended);
-	struct string_list last = part(&from->key_labels, from->keys - appended, appended);
+	struct string_list own = part(&from->key_labels, alone, from->shape.keys - alone - appended);
+	struct string_list last = part(&from->key_labels, from->shape.keys - appended, appended);
 	return words_add_single(&v->keys, &first) && words_add(&v->keys, &own) &&
 	       words_add_single(&v->keys, &last);
 }
@@ -134,39 +129,43 @@ static size_t words_before(const struct words *words, size_t end)
 	return count;
 }
 
-static bool words_init(struct word_view *v)
+static bool words_init(struct word_view *v, struct rows_info *info, const struct rows_info *from)
 {
-	const struct rows_info *from = v->inner->info;
-	struct rows_info *info = &v->info;
-	if (!view_info_init(info, from) || !words_add(&v->queries, &from->query_labels) || !find_keys(v))
+	struct rows_shape *shape = &info->shape;
+	if (!view_info_init(info, from) || !words_add(&v->queries, &from->query_labels) ||
+	    !find_keys(v, from))
 		return false;
-	info->queries = v->queries.count;
-	info->keys = v->keys.count;
+	shape->queries = v->queries.count;
+	shape->keys = v->keys.count;
+	shape->past_keys = words_before(&v->keys, from->shape.past_keys);
 	info->query_labels = v->queries.labels;
 	info->key_labels = v->keys.labels;
 	v->queries.labels = v->keys.labels = (struct string_list){0}; /* they moved */
-	v->masking = (struct masking){.batch = info->batch,
-				      .heads = info->heads,
-				      .queries = info->queries,
-				      .appended_keys = v->inner->masking->appended_keys,
-				      .past_keys = words_before(&v->keys, v->inner->masking->past_keys)};
-	v->masking.plain_keys = info->keys - v->masking.appended_keys;
-	v->source.row_cost = (v->inner->row_cost + 4 * from->keys) * (from->queries / info->queries + 1);
-	return view_workers_init(&v->workers, info->keys);
+	v->source.shape = *shape;
+	v->source.row_cost =
+	    (v->inner->row_cost + 4 * from->shape.keys) * (from->shape.queries / shape->queries + 1);
+	return view_workers_init(&v->workers, shape->keys);
 }
 
-enum attn_status view_words_open(struct row_source **out, struct row_source *inner, struct attn_error *err)
+static enum attn_status words_start(struct row_source *source, struct attn_error *err)
+{
+	struct row_source *inner = ((struct word_view *)source)->inner;
+	return inner->start ? inner->start(inner, err) : ATTN_OK;
+}
+
+enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
+				 struct attn_error *err)
 {
 	struct word_view *v = calloc(1, sizeof *v);
+	*view = (struct named_rows){0};
 	if (!v)
 		return attn_fail_memory(err);
-	v->source = (struct row_source){&v->info, &v->masking, 0, words_read, words_free};
-	v->inner = inner;
-	if (!words_init(v)) {
-		v->inner = NULL; /* it stays the caller's */
-		words_free(&v->source);
-		return attn_fail_memory(err);
-	}
-	*out = &v->source;
-	return ATTN_OK;
+	v->source = (struct row_source){.start = words_start, .read = words_read, .free = words_free};
+	v->inner = inner->source;
+	view->source = &v->source;
+	if (words_init(v, &view->info, &inner->info))
+		return ATTN_OK;
+	v->inner = NULL; /* it stays the caller's */
+	named_rows_release(view);
+	return attn_fail_memory(err);
 }

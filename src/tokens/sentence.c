@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/utf8.h"
 
 /* Full stops, question and exclamation marks: Latin, CJK (wide, half-width),

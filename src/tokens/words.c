@@ -8,6 +8,7 @@
 #include "tokens/token.h"
 #include "util/buffer.h"
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/utf8.h"
 
 /* How a list marks its words. */

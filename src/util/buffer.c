@@ -10,14 +10,6 @@
 #include "util/checked.h"
 #include "util/utf8.h"
 
-void *array_alloc(size_t a, size_t b)
-{
-	size_t bytes;
-	if (!size_mul(a, b, &bytes))
-		return NULL;
-	return calloc(bytes ? bytes : 1, 1);
-}
-
 void buffer_release(struct buffer *buf)
 {
 	free(buf->data);

@@ -17,8 +17,4 @@ static inline bool size_add(size_t a, size_t b, size_t *out)
 	return !__builtin_add_overflow(a, b, out);
 }
 
-/* calloc(1, a * b), or NULL with nothing allocated when the product wraps.
- * Zero bytes give a pointer that can be freed, so NULL always means failure. */
-void *array_alloc(size_t a, size_t b);
-
 #endif

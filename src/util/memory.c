@@ -7,6 +7,14 @@
 
 #include "util/checked.h"
 
+void *array_alloc(size_t a, size_t b)
+{
+	size_t bytes;
+	if (!size_mul(a, b, &bytes))
+		return NULL;
+	return calloc(bytes ? bytes : 1, 1);
+}
+
 float *floats_alloc(size_t count)
 {
 	const size_t huge = (size_t)2 << 20;

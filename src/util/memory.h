@@ -1,8 +1,12 @@
-/* Memory for large arrays of float32. */
+/* Memory for arrays. */
 #ifndef ATTN_UTIL_MEMORY_H
 #define ATTN_UTIL_MEMORY_H
 
 #include <stddef.h>
+
+/* calloc(1, a * b), or NULL with nothing allocated when the product wraps.
+ * Zero bytes give a pointer that can be freed, so NULL always means failure. */
+void *array_alloc(size_t a, size_t b);
 
 /* `count` floats, not set, aligned to 64 bytes; freed by free().  Large ones are
  * aligned to 2 MiB and asked to be huge pages, since touching fresh 4 KiB pages can

@@ -12,25 +12,25 @@
 #include <string.h>
 #include <time.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "consumers/context.h"
 #include "util/memory.h"
 #include "util/threads.h"
 
 /* All weights in memory. */
 struct weights_consumer {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	float *weights; /* (H, N, N) */
 	size_t queries, keys;
 };
 
-static void place(struct row_consumer *sink, struct row_block *block)
+static void place(struct row_consumer *consumer, struct row_block *block)
 {
-	struct weights_consumer *s = (struct weights_consumer *)sink;
+	struct weights_consumer *s = (struct weights_consumer *)consumer;
 	block->weights_place = s->weights + (block->head * s->queries + block->query) * s->keys;
 }
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
 	(void)sink;
@@ -65,7 +65,8 @@ static void add_tensor(struct bundle *b, const char *role, const char *directory
 
 struct job {
 	struct problem problem;
-	struct engine *engine;
+	struct plan plan;
+	struct row_source *source; /* kept over runs, unless projecting is measured too */
 	struct context_consumer context;
 	struct weights_consumer weights;
 	bool all_weights, projected;
@@ -74,14 +75,15 @@ struct job {
 static void compute(struct job *job)
 {
 	struct attn_error err;
-	struct row_consumer *sinks[] = {&job->context.sink, &job->weights.sink};
-	struct engine_want want = {.weights = job->all_weights, .context = true};
-	if (!job->engine && engine_new(&job->engine, &job->problem, want, &err) != ATTN_OK)
+	struct row_consumer *consumers[] = {&job->context.consumer, &job->weights.consumer};
+	if (!job->source && plan_run(&job->plan, &job->source, &err) != ATTN_OK)
 		die(err.message);
-	if (job->projected && engine_update(job->engine, &err) != ATTN_OK)
+	if (rows_stream(job->source, NULL, consumers, job->all_weights ? 2 : 1, &err) != ATTN_OK)
 		die(err.message);
-	if (rows_stream(engine_rows(job->engine), NULL, sinks, job->all_weights ? 2 : 1, &err) != ATTN_OK)
-		die(err.message);
+	if (job->projected) {
+		job->source->free(job->source);
+		job->source = NULL;
+	}
 }
 
 static double milliseconds(void)
@@ -93,7 +95,7 @@ static double milliseconds(void)
 
 static void save(const struct job *job, const char *path, size_t d)
 {
-	size_t heads = job->problem.heads, queries = job->problem.queries;
+	size_t heads = job->plan.shape.heads, queries = job->plan.shape.queries;
 	FILE *out = fopen(path, "wb");
 	if (!out)
 		die(path);
@@ -148,8 +150,10 @@ int main(int argc, char **argv)
 		add_tensor(&b, "v", argv[6], "V", 3, heads);
 	}
 	bundle_override(&b, "causal", argv[4], "CAUSAL", &err);
+	const struct rows_want want = {.weights = job.all_weights, .context = true};
 	if (problem_init(&job.problem, &b, &err) != ATTN_OK ||
-	    context_consumer_init(&job.context, &job.problem.info, d, &err) != ATTN_OK)
+	    plan_init(&job.plan, &job.problem.attention, NULL, want, &err) != ATTN_OK ||
+	    context_consumer_init(&job.context, &job.plan.shape, d, &err) != ATTN_OK)
 		die(err.message);
 	if (job.all_weights) {
 		job.weights = (struct weights_consumer){

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "bundle_test.h"
 #include "input/problem.h"
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "consumers/context.h"
 #include "consumers/masked.h"
 #include "input/problem.h"

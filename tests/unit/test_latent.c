@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "bundle_test.h"
 #include "input/problem.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "attention/engine.h"
+#include "attention/plan.h"
 #include "bundle_test.h"
 #include "consumers/gather.h"
 #include "input/problem.h"

@@ -16,6 +16,7 @@
 #include "input/settings.h"
 #include "util/buffer.h"
 #include "util/checked.h"
+#include "util/memory.h"
 #include "util/utf8.h"
 #include "util/width.h"
 

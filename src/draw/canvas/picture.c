@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/checked.h"
+#include "util/memory.h"
 
 enum {
 	SIGNATURE = 8,        /* bytes */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "draw/heatmap/heatmap_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 /* What counts for the scale, of one panel or all. */
 struct extent {

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "util/checked.h"
+#include "util/memory.h"
 
 enum attn_status order_by_value(const double *values, size_t count, size_t *order, struct attn_error *err)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "draw/overlay/overlay_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 /* How much of its contrast the picture keeps. */
 #define CONTRAST 0.45

@@ -62,8 +62,8 @@ void terminal_limits(const struct terminal *terminal, const struct rows_info *in
 		     const struct heatmap_options *options, size_t *max_rows, size_t *max_cols)
 {
 	bool transpose = options->transpose, plain = terminal->colours == TERMINAL_PLAIN;
-	size_t rows = transpose ? info->keys : info->queries;
-	size_t cols = transpose ? info->queries : info->keys;
+	size_t rows = transpose ? info->shape.keys : info->shape.queries;
+	size_t cols = transpose ? info->shape.queries : info->shape.keys;
 	struct terminal_axis axis = {.labels = transpose ? &info->key_labels : &info->query_labels,
 				     .cells = rows,
 				     .factor = 1,

@@ -9,8 +9,8 @@
 #ifndef ATTN_DRAW_TERMINAL_TERMINAL_H
 #define ATTN_DRAW_TERMINAL_TERMINAL_H
 
-#include "attention/rows.h"
 #include "draw/heatmap/heatmap.h"
+#include "tokens/rows_info.h"
 #include "util/buffer.h"
 
 enum terminal_colours {

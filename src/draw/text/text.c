@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "draw/text/text_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 enum {
 	CACHE_BYTES = 16 * 1024 * 1024, /* of rasters, when trimmed */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "draw/text/text_internal.h"
-#include "util/checked.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 
 enum {

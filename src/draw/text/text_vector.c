@@ -6,7 +6,7 @@
 
 #include "draw/text/text_internal.h"
 #include "draw/text/text_show.h"
-#include "util/checked.h"
+#include "util/memory.h"
 
 static char *family_of(const struct pango_functions *p, PangoFont *font)
 {

@@ -1,6 +1,7 @@
-#include "input/labels.h"
-
+/* What to call queries, keys and heads. */
 #include <stdio.h>
+
+#include "input/bind.h"
 
 #include "input/settings.h"
 
@@ -43,24 +44,25 @@ static bool add_keys(struct rows_info *info, const struct text *tokens, const st
 	return ok;
 }
 
-enum attn_status labels_bind(struct rows_info *info, const struct bundle *b, const struct key_counts *keys,
+enum attn_status bind_labels(struct rows_info *info, const struct bundle *b, const struct key_counts *keys,
 			     struct attn_error *err)
 {
 	const struct text *tokens = bundle_text(b, "tokens"), *source = bundle_text(b, "source_tokens");
 	const struct text *names = bundle_text(b, "head_names");
-	enum attn_status status = check_count(tokens, info->queries, "query", err);
+	enum attn_status status = check_count(tokens, info->shape.queries, "query", err);
 	if (status == ATTN_OK && source && source->list.count != keys->past + keys->own)
 		status = check_count(source, keys->own, "key", err);
 	if (status == ATTN_OK)
-		status = check_count(names, info->heads, "head", err);
+		status = check_count(names, info->shape.heads, "head", err);
 	if (status != ATTN_OK)
 		return status;
 
-	info->cross |= source != NULL || keys->own != info->queries;
-	const struct text *key_tokens = source ? source : info->cross ? NULL : tokens;
+	info->shape.cross |= source != NULL || keys->own != info->shape.queries;
+	const struct text *key_tokens = source ? source : info->shape.cross ? NULL : tokens;
 	info->has_tokens = tokens || source;
-	if (!add_labels(&info->query_labels, tokens, 0, info->queries) || !add_keys(info, key_tokens, keys) ||
-	    (names && !add_labels(&info->head_names, names, 0, info->heads)))
+	if (!add_labels(&info->query_labels, tokens, 0, info->shape.queries) ||
+	    !add_keys(info, key_tokens, keys) ||
+	    (names && !add_labels(&info->head_names, names, 0, info->shape.heads)))
 		return attn_fail_memory(err);
 
 	info->layer_known = info->has_layers || bundle_setting(b, "layer") != NULL;

@@ -1,4 +1,4 @@
-#include "cmd/results.h"
+#include "result/result_file.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -8,17 +8,17 @@
 #include "input/roles.h"
 #include "util/buffer.h"
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct result_file *file = (struct result_file *)sink;
-	const float *rows = file->parts.weights ? block->weights : block->scores;
+	struct result_file *file = (struct result_file *)consumer;
+	const float *rows = file->parts.weights ? block->weights : block->scores[file->parts.stage];
 	return tensor_writer_put(file->writer, 0, rows, block->count * block->keys, err);
 }
 
-static bool done(struct row_consumer *sink)
+static bool done(struct row_consumer *consumer)
 {
-	return tensor_writer_abandoned(((struct result_file *)sink)->writer);
+	return tensor_writer_abandoned(((struct result_file *)consumer)->writer);
 }
 
 static void add_axis(struct tensor_spec *spec, const char *name, size_t length, size_t first,
@@ -30,27 +30,27 @@ static void add_axis(struct tensor_spec *spec, const char *name, size_t length, 
 /* weights or scores, (H, N, M) with layers and batch items in front as the input has them. */
 static void add_rows_spec(struct result_file *file, const char *name, const char *value_name)
 {
-	const struct rows_info *info = file->in->info;
+	const struct rows_info *info = file->subject->info;
 	struct tensor_spec *spec = &file->specs[file->spec_count++];
 	*spec = (struct tensor_spec){.name = name, .value_name = value_name, .dtype = DTYPE_F32};
 	if (info->has_layers)
-		add_axis(spec, "layer", info->layers, info->first_layer, NULL);
+		add_axis(spec, "layer", info->shape.layers, info->first_layer, NULL);
 	if (info->has_batch)
-		add_axis(spec, "batch", info->batch, 0, NULL);
-	add_axis(spec, "head", info->heads, 0, NULL);
-	add_axis(spec, "query", info->queries, 0, &info->query_labels);
-	add_axis(spec, "key", info->keys, 0, &info->key_labels);
+		add_axis(spec, "batch", info->shape.batch, 0, NULL);
+	add_axis(spec, "head", info->shape.heads, 0, NULL);
+	add_axis(spec, "query", info->shape.queries, 0, &info->query_labels);
+	add_axis(spec, "key", info->shape.keys, 0, &info->key_labels);
 }
 
 /* context or output, (N, columns) or with batch items in front. */
 static void add_columns_spec(struct result_file *file, const char *name, size_t columns)
 {
-	const struct rows_info *info = file->in->whole->info;
+	const struct rows_info *info = file->subject->whole;
 	struct tensor_spec *spec = &file->specs[file->spec_count++];
 	*spec = (struct tensor_spec){.name = name, .value_name = name, .dtype = DTYPE_F32};
 	if (info->has_batch)
-		add_axis(spec, "batch", info->batch, 0, NULL);
-	add_axis(spec, "query", info->queries, 0, &info->query_labels);
+		add_axis(spec, "batch", info->shape.batch, 0, NULL);
+	add_axis(spec, "query", info->shape.queries, 0, &info->query_labels);
 	add_axis(spec, "column", columns, 0, NULL);
 }
 
@@ -111,11 +111,6 @@ enum attn_status masking_put(struct tensor_writer *writer, size_t index, const s
 	return status;
 }
 
-static bool is_view(const struct inputs *in)
-{
-	return in->source != in->whole;
-}
-
 static enum attn_status copy_text(struct bundle *labels, const char *name, const struct string_list *list,
 				  size_t first, size_t count, struct attn_error *err)
 {
@@ -131,18 +126,20 @@ static enum attn_status copy_text(struct bundle *labels, const char *name, const
 
 /* Tokens and head names.  The keys get labels of their own in cross-attention, always, so
  * that a stored result cannot be taken for self-attention, and in a view of some. */
-static enum attn_status add_texts(struct bundle *labels, const struct inputs *in, struct attn_error *err)
+static enum attn_status add_texts(struct bundle *labels, const struct subject *subject,
+				  struct attn_error *err)
 {
-	const struct rows_info *info = in->info;
-	bool some = is_view(in) && (info->key_numbers || info->keys != info->queries);
-	size_t keys = is_view(in) ? info->keys : in->source->masking->plain_keys;
+	const struct rows_info *info = subject->info;
+	bool some =
+	    subject_is_view(subject) && (info->key_numbers || info->shape.keys != info->shape.queries);
+	size_t keys = subject_is_view(subject) ? info->shape.keys : subject->masking->plain_keys;
 	enum attn_status status = ATTN_OK;
 	if (info->has_tokens || some)
-		status = copy_text(labels, "tokens", &info->query_labels, 0, info->queries, err);
-	if (status == ATTN_OK && (info->cross || some))
+		status = copy_text(labels, "tokens", &info->query_labels, 0, info->shape.queries, err);
+	if (status == ATTN_OK && (info->shape.cross || some))
 		status = copy_text(labels, "source_tokens", &info->key_labels, 0, keys, err);
 	if (status == ATTN_OK && info->head_names.count)
-		status = copy_text(labels, "head_names", &info->head_names, 0, info->heads, err);
+		status = copy_text(labels, "head_names", &info->head_names, 0, info->shape.heads, err);
 	return status;
 }
 
@@ -156,13 +153,13 @@ static enum attn_status add_number(struct bundle *labels, const char *name, size
 
 /* The lambdas of differential attention, whose weights may be negative: also where they
  * came as a tensor. */
-static enum attn_status add_lambda(struct bundle *labels, const struct problem *p, struct attn_error *err)
+static enum attn_status add_lambda(struct bundle *labels, const struct attention *a, struct attn_error *err)
 {
 	struct buffer text = {0};
-	for (size_t h = 0; h < p->heads; h++) {
+	for (size_t h = 0; h < a->heads; h++) {
 		if (h > 0)
 			buffer_add_char(&text, ',');
-		buffer_add_float(&text, p->lambda[h]);
+		buffer_add_float(&text, a->lambda[h]);
 	}
 	enum attn_status status =
 	    text.failed ? attn_fail_memory(err) : bundle_override(labels, "lambda", text.data, NULL, err);
@@ -181,38 +178,47 @@ static bool is_about_keys(const char *name)
 	return about;
 }
 
-/* The input's settings, without those about the form of its tensors, and what a
- * result needs to be read back. */
-static enum attn_status add_settings(struct bundle *labels, const struct inputs *in, struct attn_error *err)
+/* What the keys of a computed row are, beside own ones. */
+static enum attn_status add_keys(struct bundle *labels, const struct key_counts *keys, struct attn_error *err)
 {
-	static const char *const forms[] = {"layout", "packed", "axes", "version"};
-	const struct rows_info *info = in->info;
-	const struct key_counts *keys = &in->problem.keys;
 	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < in->bundle.setting_count && status == ATTN_OK; i++) {
-		const struct setting *s = &in->bundle.settings[i];
-		const struct role *role = role_find(s->name);
-		bool form = false;
-		for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-			form |= strcmp(s->name, forms[f]) == 0;
-		if (role && !form && !(is_view(in) && is_about_keys(s->name)))
-			status = bundle_override(labels, s->name, s->value, NULL, err);
-	}
-	if (status == ATTN_OK)
-		status = add_number(labels, "num_heads", info->heads, err);
-	if (status == ATTN_OK && !in->stored && !in->parts)
-		status = add_number(labels, "num_kv_heads", in->problem.kv_heads, err);
-	if (status == ATTN_OK && !in->stored && !in->parts && in->problem.lambda)
-		status = add_lambda(labels, &in->problem, err);
-	bool computed = !in->stored && !in->parts && !is_view(in);
-	if (status == ATTN_OK && computed && keys->past)
+	if (keys->past)
 		status = add_number(labels, "past_keys", keys->past, err);
-	if (status == ATTN_OK && computed && (keys->bias || keys->zero))
+	if (status == ATTN_OK && (keys->bias || keys->zero))
 		status = bundle_override(labels, "appended_keys",
 					 keys->bias && keys->zero ? "bias,zero"
 					 : keys->bias             ? "bias"
 								  : "zero",
 					 NULL, err);
+	return status;
+}
+
+/* The input's settings, without those about the form of its tensors, and what a
+ * result needs to be read back. */
+static enum attn_status add_settings(struct bundle *labels, const struct subject *subject,
+				     struct attn_error *err)
+{
+	static const char *const forms[] = {"layout", "packed", "axes", "version"};
+	const struct rows_info *info = subject->info;
+	const struct attention *a = subject->attention;
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < subject->settings->setting_count && status == ATTN_OK; i++) {
+		const struct setting *s = &subject->settings->settings[i];
+		const struct role *role = role_find(s->name);
+		bool form = false;
+		for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+			form |= strcmp(s->name, forms[f]) == 0;
+		if (role && !form && !(subject_is_view(subject) && is_about_keys(s->name)))
+			status = bundle_override(labels, s->name, s->value, NULL, err);
+	}
+	if (status == ATTN_OK)
+		status = add_number(labels, "num_heads", info->shape.heads, err);
+	if (status == ATTN_OK && a)
+		status = add_number(labels, "num_kv_heads", a->kv_heads, err);
+	if (status == ATTN_OK && a && a->lambda)
+		status = add_lambda(labels, a, err);
+	if (status == ATTN_OK && a && !subject_is_view(subject))
+		status = add_keys(labels, &a->keys, err);
 	if (status == ATTN_OK && (info->has_layers || info->has_batch))
 		status = bundle_override(labels, "axes",
 					 info->has_layers && info->has_batch ? "layer,batch"
@@ -230,11 +236,11 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-enum attn_status result_labels(struct bundle *labels, const struct inputs *in, struct attn_error *err)
+enum attn_status result_labels(struct bundle *labels, const struct subject *subject, struct attn_error *err)
 {
-	enum attn_status status = add_texts(labels, in, err);
+	enum attn_status status = add_texts(labels, subject, err);
 	if (status == ATTN_OK)
-		status = add_settings(labels, in, err);
+		status = add_settings(labels, subject, err);
 	if (status == ATTN_OK) /* whatever order they were given in */
 		qsort(labels->settings, labels->setting_count, sizeof *labels->settings, by_name);
 	return status;
@@ -257,11 +263,11 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 }
 
 /* All but the writer. */
-static enum attn_status describe(struct result_file *file, const struct inputs *in, const char *path,
+static enum attn_status describe(struct result_file *file, const struct subject *subject, const char *path,
 				 enum format *chosen, struct result_parts parts, struct attn_error *err)
 {
 	*file = (struct result_file){
-	    .sink = {.consume = consume, .done = done}, .path = path, .parts = parts, .in = in};
+	    .consumer = {.consume = consume, .done = done}, .path = path, .parts = parts, .subject = subject};
 	enum attn_status status = choose_format(path, chosen, err);
 	enum format format = *chosen;
 	if (status != ATTN_OK)
@@ -271,19 +277,20 @@ static enum attn_status describe(struct result_file *file, const struct inputs *
 	if (parts.scores)
 		add_rows_spec(file, "scores", "score");
 	if (parts.context)
-		add_columns_spec(file, "context", in->problem.heads * in->problem.value_size);
+		add_columns_spec(file, "context", subject->output->context_size);
 	if (parts.output)
-		add_columns_spec(file, "output", in->problem.output_size);
-	if (parts.weights && (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
-		masking_specs(in->source->masking, file->specs, &file->spec_count);
-	return result_labels(&file->labels, in, err);
+		add_columns_spec(file, "output", subject_output_size(subject));
+	if (parts.weights && !subject_is_view(subject) &&
+	    (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
+		masking_specs(subject->masking, file->specs, &file->spec_count);
+	return result_labels(&file->labels, subject, err);
 }
 
-enum attn_status result_size(const struct inputs *in, const char *path, enum format format,
+enum attn_status result_size(const struct subject *subject, const char *path, enum format format,
 			     struct result_parts parts, uint64_t *size, bool *exact, struct attn_error *err)
 {
 	struct result_file file;
-	enum attn_status status = describe(&file, in, path, &format, parts, err);
+	enum attn_status status = describe(&file, subject, path, &format, parts, err);
 	if (status == ATTN_OK)
 		status =
 		    tensor_writer_size(format, file.specs, file.spec_count, &file.labels, size, exact, err);
@@ -291,10 +298,10 @@ enum attn_status result_size(const struct inputs *in, const char *path, enum for
 	return status;
 }
 
-enum attn_status result_open(struct result_file *file, const struct inputs *in, const char *path,
+enum attn_status result_open(struct result_file *file, const struct subject *subject, const char *path,
 			     enum format format, struct result_parts parts, struct attn_error *err)
 {
-	enum attn_status status = describe(file, in, path, &format, parts, err);
+	enum attn_status status = describe(file, subject, path, &format, parts, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_open(&file->writer, path, format, file->specs, file->spec_count,
 					    &file->labels, err);
@@ -306,16 +313,18 @@ enum attn_status result_open(struct result_file *file, const struct inputs *in, 
 enum attn_status result_commit(struct result_file *file, const float *context, const float *output,
 			       struct attn_error *err)
 {
-	const struct problem *p = &file->in->problem;
-	size_t rows = p->batch * p->queries, index = file->parts.weights || file->parts.scores;
+	const struct subject *subject = file->subject;
+	size_t rows = subject->whole->shape.batch * subject->whole->shape.queries,
+	       index = file->parts.weights || file->parts.scores;
 	enum attn_status status = ATTN_OK;
 	if (file->parts.context)
-		status =
-		    tensor_writer_put(file->writer, index++, context, rows * p->heads * p->value_size, err);
+		status = tensor_writer_put(file->writer, index++, context,
+					   rows * subject->output->context_size, err);
 	if (file->parts.output && status == ATTN_OK)
-		status = tensor_writer_put(file->writer, index++, output, rows * p->output_size, err);
+		status = tensor_writer_put(file->writer, index++, output, rows * subject_output_size(subject),
+					   err);
 	if (index < file->spec_count && status == ATTN_OK)
-		status = masking_put(file->writer, index, file->in->source->masking, err);
+		status = masking_put(file->writer, index, file->subject->masking, err);
 	if (status == ATTN_OK) {
 		status = tensor_writer_commit(file->writer, err);
 		file->writer = NULL;

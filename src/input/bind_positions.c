@@ -1,0 +1,227 @@
+/* Positions of tokens, and what is added to their vectors by them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "input/bind.h"
+#include "input/settings.h"
+#include "util/checked.h"
+#include "util/memory.h"
+
+/* (tokens) or (batch, tokens) whole numbers of a tensor. */
+static enum attn_status read_positions(struct tensor *t, size_t batch, size_t tokens, double **out,
+				       size_t *out_batch, struct attn_error *err)
+{
+	bool fits = (t->rank == 1 || (t->rank == 2 && (t->shape[0] == 1 || t->shape[0] == batch))) &&
+		    t->shape[t->rank - 1] == tokens;
+	if (!fits)
+		return bind_fail_shape(t, err, "%zu, or %zu x %zu", tokens, batch, tokens);
+	enum attn_status status = tensor_load(t, err);
+	if (status != ATTN_OK)
+		return status;
+	*out_batch = t->rank == 2 ? t->shape[0] : 1;
+	*out = array_alloc(t->count, sizeof **out);
+	if (!*out)
+		return attn_fail_memory(err);
+	for (size_t i = 0; i < t->count; i++) {
+		double value = (*out)[i] = tensor_get(t, i);
+		char place[300];
+		if (!(value >= 0 && value < POSITIONS_END && value == floor(value)))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%s': '%s' is %.17g, expected a whole number from 0 and below 2^53",
+					 origin_name(t->origin), tensor_index_text(t, i, place, sizeof place),
+					 value);
+	}
+	return ATTN_OK;
+}
+
+static enum attn_status count_positions(size_t first, size_t tokens, double **out, size_t *out_batch,
+					struct attn_error *err)
+{
+	*out_batch = 1;
+	*out = positions_count(first, tokens);
+	return *out ? ATTN_OK : attn_fail_memory(err);
+}
+
+/* From the tensors positions, (N) or (batch, N), and source_positions, (M) or (batch, M),
+ * else by counting: queries from position_offset (the length of the KV cache where that is
+ * not given), own keys from the length of the KV cache.  With `self` keys are the queries'
+ * own tokens: they have source_positions, else positions, else count from where queries
+ * do. */
+static enum attn_status find_positions(struct problem *p, const struct bundle *b, bool self,
+				       struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	struct positions *at = &a->positions;
+	struct tensor *of_queries = bundle_tensor(b, "positions");
+	struct tensor *of_keys = bundle_tensor(b, "source_positions");
+	size_t past = a->keys.past, offset = past;
+	if (!of_keys && self)
+		of_keys = of_queries;
+	enum attn_status status = setting_count(b, "position_offset", 0, &offset, err);
+	if (status == ATTN_OK && (double)offset + (double)a->queries >= POSITIONS_END)
+		status = setting_fail(bundle_setting(b, "position_offset"),
+				      "a first position so that all are below 2^53", err);
+	if (status == ATTN_OK && of_queries)
+		status =
+		    read_positions(of_queries, a->batch, a->queries, &at->queries, &at->query_batch, err);
+	else if (status == ATTN_OK)
+		status = count_positions(offset, a->queries, &at->queries, &at->query_batch, err);
+	if (status == ATTN_OK && of_keys)
+		status = read_positions(of_keys, a->batch, a->keys.own, &at->keys, &at->key_batch, err);
+	else if (status == ATTN_OK)
+		status = count_positions(self ? offset : past, a->keys.own, &at->keys, &at->key_batch, err);
+	return status;
+}
+
+/* What is added to a sequence, and the learned table in it. */
+struct addition {
+	struct position_encoding encoding;
+	const struct tensor *table; /* or NULL */
+};
+
+/* Every position must have its row in the table. */
+static enum attn_status check_table(const struct addition *add, size_t tokens, struct attn_error *err)
+{
+	const struct position_encoding *e = &add->encoding;
+	for (size_t row = 0; row < tokens && add->table; row++) {
+		for (size_t item = 0; item < e->position_batch; item++) {
+			double position = e->positions[item * tokens + row];
+			if (position >= (double)add->table->shape[0])
+				return attn_fail(
+				    err, ATTN_BAD_INPUT,
+				    "'%s': '%s' has %zu rows, expected at least %.0f, for a token at "
+				    "position %.0f",
+				    origin_name(add->table->origin), add->table->name, add->table->shape[0],
+				    position + 1, position);
+		}
+	}
+	return ATTN_OK;
+}
+
+/* Replace *s, of the whole batch or one for all, by its sum with `add`. */
+static enum attn_status add_positions(struct problem *p, struct sequence *s, const char *name,
+				      const struct addition *add, struct attn_error *err)
+{
+	const struct position_encoding *e = &add->encoding;
+	size_t items = s->batch_stride > 0 || e->position_batch > 1 ? p->attention.batch : 1, count, beyond;
+	if (!e->sinusoidal && !e->table)
+		return ATTN_OK;
+	enum attn_status status = check_table(add, s->rows, err);
+	if (status != ATTN_OK)
+		return status;
+	float *out = size_mul(s->rows * s->cols, items, &count) ? bind_floats(p, count) : NULL;
+	double *scratch = array_alloc(s->cols + 1, 2 * sizeof *scratch);
+	if (!out || !scratch)
+		status = attn_fail_memory(err);
+	else if (!position_encoding_add(e, s, items, out, scratch, &beyond))
+		status =
+		    attn_fail(err, ATTN_BAD_INPUT,
+			      "'%s' of token %zu with its position added is beyond float32", name, beyond);
+	free(scratch);
+	if (status != ATTN_OK)
+		return status;
+	s->data = out;
+	s->batch_stride = items > 1 ? s->rows * s->cols : 0;
+	return ATTN_OK;
+}
+
+/* The learned table of a sequence `cols` wide, if the bundle has it. */
+static enum attn_status bind_table(struct problem *p, const struct bundle *b, const char *name, size_t cols,
+				   struct addition *add, struct attn_error *err)
+{
+	struct tensor *t = bundle_tensor(b, name);
+	if (!t)
+		return ATTN_OK;
+	if (t->rank != 2 || t->count == 0 || t->shape[1] != cols)
+		return bind_fail_shape(t, err, "positions x %zu", cols);
+	add->table = t;
+	return bind_f32(p, t, &add->encoding.table, err);
+}
+
+/* Encodings and tables where there is nothing to add them to. */
+static enum attn_status refuse_additions(const struct problem *p, const struct bundle *b, bool sinusoidal,
+					 struct attn_error *err)
+{
+	const struct attention *a = &p->attention;
+	static const char *const tables[] = {"position_table", "source_position_table"};
+	if (!a->projected && sinusoidal)
+		return setting_fail(bundle_setting(b, "sinusoidal"),
+				    "false beside ready-made 'q', 'k', 'v': it is added to embeddings", err);
+	for (size_t i = 0; i < 2 && !a->projected; i++)
+		if (bundle_tensor(b, tables[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%s': '%s' is given beside ready-made 'q', 'k', 'v', expected "
+					 "'embeddings' to add it to",
+					 origin_name(bundle_tensor(b, tables[i])->origin), tables[i]);
+	if (a->projected && !a->cross && bundle_tensor(b, tables[1]))
+		return bind_fail_missing(b, err, "source_embeddings", "beside 'source_position_table'");
+	return ATTN_OK;
+}
+
+/* Positions are better refused than silently left unused. */
+static enum attn_status refuse_unused(const struct bundle *b, struct attn_error *err)
+{
+	static const char *const names[] = {"positions", "source_positions"};
+	const struct setting *offset = bundle_setting(b, "position_offset");
+	if (offset)
+		return setting_fail(offset, "'rope', 'sinusoidal' or 'position_table' beside it", err);
+	for (size_t i = 0; i < 2; i++)
+		if (bundle_tensor(b, names[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%s': '%s' is given, expected 'rope', 'sinusoidal' or "
+					 "'position_table' beside it",
+					 origin_name(bundle_tensor(b, names[i])->origin), names[i]);
+	return ATTN_OK;
+}
+
+/* Add to the vectors of queries, and of keys. */
+static enum attn_status bind_additions(struct problem *p, const struct bundle *b, bool sinusoidal,
+				       struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	const struct positions *at = &a->positions;
+	struct addition to_queries = {.encoding = {.sinusoidal = sinusoidal,
+						   .positions = at->queries,
+						   .position_batch = at->query_batch}};
+	struct addition to_keys = {
+	    .encoding = {.sinusoidal = sinusoidal, .positions = at->keys, .position_batch = at->key_batch}};
+	const struct tensor *keys = bundle_tensor(b, "source_positions");
+	enum attn_status status = bind_table(p, b, "position_table", a->embeddings.cols, &to_queries, err);
+	if (status == ATTN_OK)
+		status = bind_table(p, b, "source_position_table", a->source.cols, &to_keys, err);
+	/* One vector cannot be at two positions. */
+	if (status == ATTN_OK && keys && !a->cross && (sinusoidal || to_queries.table))
+		status = attn_fail(err, ATTN_BAD_INPUT,
+				   "'%s': 'source_positions' is given, expected only 'positions' where what "
+				   "is added to 'embeddings' serves queries and keys",
+				   origin_name(keys->origin));
+	if (status == ATTN_OK)
+		status = add_positions(p, &a->embeddings, "embeddings", &to_queries, err);
+	if (status == ATTN_OK && a->cross)
+		status = add_positions(p, &a->source, "source_embeddings", &to_keys, err);
+	if (status != ATTN_OK)
+		return status;
+	if (!a->cross)
+		a->source = a->embeddings;
+	if (!bundle_tensor(b, "source_values"))
+		a->source_values = a->source;
+	return ATTN_OK;
+}
+
+enum attn_status bind_positions(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	const struct attention *a = &p->attention;
+	bool sinusoidal = false, rotary = a->rotary.dims > 0;
+	bool self = a->projected ? !a->cross : a->queries == a->keys.own;
+	enum attn_status status = setting_bool(b, "sinusoidal", &sinusoidal, err);
+	if (status == ATTN_OK)
+		status = refuse_additions(p, b, sinusoidal, err);
+	if (status != ATTN_OK)
+		return status;
+	bool added =
+	    sinusoidal || bundle_tensor(b, "position_table") || bundle_tensor(b, "source_position_table");
+	if (!rotary && !added)
+		return refuse_unused(b, err);
+	status = find_positions(p, b, self, err);
+	return status == ATTN_OK && added ? bind_additions(p, b, sinusoidal, err) : status;
+}

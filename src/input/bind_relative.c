@@ -1,0 +1,65 @@
+/* Biases by distance: ALiBi's and T5's. */
+#include <stdio.h>
+
+#include "input/bind.h"
+#include "input/settings.h"
+
+/* The settings beside relative_bias, checked against its T rows. */
+static enum attn_status bind_buckets(struct relative_rules *rules, const struct bundle *b,
+				     const struct tensor *bias, const struct masking *m,
+				     struct attn_error *err)
+{
+	const struct setting *max = bundle_setting(b, "relative_max_distance");
+	char expected[200];
+	rules->buckets = bias->rank == 2 ? bias->shape[0] : 0;
+	rules->max_distance = 128;
+	rules->bidirectional = !m->causal;
+	enum attn_status status = setting_count(b, "relative_max_distance", 1, &rules->max_distance, err);
+	if (status == ATTN_OK)
+		status = setting_bool(b, "relative_bidirectional", &rules->bidirectional, err);
+	if (status != ATTN_OK)
+		return status;
+	if (bias->rank != 2 || bias->shape[1] != m->heads)
+		return bind_fail_shape(bias, err, "buckets x %zu, a column for each head", m->heads);
+	if (rules->bidirectional && (rules->buckets < 4 || rules->buckets % 2 != 0))
+		return bind_fail_shape(bias, err,
+				       "an even number of buckets from 4, half of them for each direction");
+	if (rules->buckets < 2)
+		return bind_fail_shape(bias, err, "at least 2 buckets");
+	size_t exact = relative_exact_distances(rules);
+	if (rules->max_distance > exact)
+		return ATTN_OK;
+	snprintf(expected, sizeof expected, "more than the %zu distances that have a bucket of their own",
+		 exact);
+	if (max)
+		return setting_fail(max, expected, err);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': relative_max_distance is 128 by default, expected %s",
+			 origin_name(bias->origin), expected);
+}
+
+static enum attn_status bind_bias(struct problem *p, const struct bundle *b, struct relative_rules *rules,
+				  struct attn_error *err)
+{
+	static const char *const beside[] = {"relative_max_distance", "relative_bidirectional"};
+	struct tensor *bias = bundle_tensor(b, "relative_bias");
+	for (size_t i = 0; i < 2 && !bias; i++)
+		if (bundle_setting(b, beside[i]))
+			return setting_fail(bundle_setting(b, beside[i]), "'relative_bias' beside it", err);
+	if (!bias)
+		return ATTN_OK;
+	enum attn_status status = bind_buckets(rules, b, bias, &p->attention.masking, err);
+	return status == ATTN_OK ? bind_f32(p, bias, &rules->bias, err) : status;
+}
+
+enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct relative_rules rules = {0};
+	enum attn_status status = bind_per_head(p, b, "alibi_slopes", &rules.slopes, err);
+	rules.alibi = rules.slopes != NULL;
+	if (status == ATTN_OK)
+		status = setting_bool(b, "alibi", &rules.alibi, err);
+	if (status == ATTN_OK)
+		status = bind_bias(p, b, &rules, err);
+	return status == ATTN_OK ? relative_init(&p->attention.relative, &rules, &p->attention.masking, err)
+				 : status;
+}

@@ -1,0 +1,34 @@
+/* What rows are of: whatever a command was given, opened, as writers of results and
+ * consumers of rows need to know it.
+ */
+#ifndef ATTN_RESULT_SUBJECT_H
+#define ATTN_RESULT_SUBJECT_H
+
+#include "attention/attention.h"
+#include "input/bundle.h"
+#include "tokens/rows_info.h"
+
+/* Nothing is owned. */
+struct subject {
+	const struct bundle *settings;     /* what was given, of which a result keeps the settings */
+	const struct attention *attention; /* what the rows are computed from; NULL: they are read */
+	const struct rows_info *info;      /* of the rows that are shown */
+	const struct rows_info *whole;     /* of all rows, which a context is of: `info`, unless that is a
+					    * view */
+	const struct masking *masking;     /* of all rows */
+	const struct output_layer *output; /* what a context becomes */
+};
+
+/* Whether rows are shown in part or joined: then what they are goes with their cells alone. */
+static inline bool subject_is_view(const struct subject *s)
+{
+	return s->info != s->whole;
+}
+
+/* Numbers of a row of the output; 0: there is none. */
+static inline size_t subject_output_size(const struct subject *s)
+{
+	return s->output->wo.data ? s->output->wo.cols : 0;
+}
+
+#endif
