@@ -1,84 +1,39 @@
-#include "result/view.h"
-
+/* A view that shows some queries and keys, and sets others aside or takes them out. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "result/view_internal.h"
 #include "util/memory.h"
-#include "util/threads.h"
 
-bool view_workers_init(struct view_workers *workers, size_t keys)
-{
-	workers->items = array_alloc(threads_count(), sizeof *workers->items);
-	if (!workers->items)
-		return false;
-	workers->count = threads_count();
-	for (size_t i = 0; i < workers->count; i++) {
-		struct view_worker *w = &workers->items[i];
-		w->weights = floats_alloc4(ROWS_BLOCK, keys, 1, 1);
-		w->cells = array_alloc(ROWS_BLOCK, keys);
-		w->sums = array_alloc(keys, sizeof *w->sums);
-		if (!w->weights || !w->cells || !w->sums)
-			return false;
-	}
-	return true;
-}
-
-void view_workers_release(struct view_workers *workers)
-{
-	for (size_t i = 0; i < workers->count; i++) {
-		free(workers->items[i].weights);
-		free(workers->items[i].cells);
-		free(workers->items[i].sums);
-	}
-	free(workers->items);
-	*workers = (struct view_workers){0};
-}
-
-bool view_info_init(struct rows_info *info, const struct rows_info *from)
-{
-	*info = *from;
-	info->query_labels = info->key_labels = info->head_names = (struct string_list){0};
-	info->query_numbers = info->key_numbers = NULL;
-	bool ok = true;
-	for (size_t i = 0; i < from->head_names.count && ok; i++)
-		ok = string_list_add(&info->head_names, from->head_names.items[i]);
-	return ok;
-}
-
-struct view {
-	struct row_source source; /* first: a source is cast to its view */
-	struct row_source *inner; /* owned once the view is open */
-	size_t *queries, *keys;   /* which of the inner source's each is */
-	bool *excluded;           /* (inner keys), or NULL */
+struct crop {
+	struct view_base base;
+	size_t *queries, *keys; /* which of the inner source's each is */
+	bool *excluded;         /* (inner keys), or NULL */
 	bool diagonal, renormalise;
 	size_t past; /* query i's own key is key past + i */
-	struct view_workers workers;
 };
 
-static void view_free(struct row_source *source)
+static void crop_free(struct row_source *source)
 {
-	struct view *v = (struct view *)source;
-	if (v->inner && v->inner->free)
-		v->inner->free(v->inner);
-	view_workers_release(&v->workers);
+	struct crop *v = (struct crop *)source;
+	view_base_release(&v->base);
 	free(v->queries);
 	free(v->keys);
 	free(v->excluded);
 	free(v);
 }
 
-static bool counts(const struct view *v, size_t query, size_t key)
+static bool counts(const struct crop *v, size_t query, size_t key)
 {
 	return !(v->excluded && v->excluded[key]) && !(v->diagonal && key == v->past + query);
 }
 
 /* Whether a row of the inner source has something to show, here or in what is not shown;
  * *sum is that of the weights that count. */
-static bool survey_row(const struct view *v, size_t query, const float *weights, const unsigned char *cells,
+static bool survey_row(const struct crop *v, size_t query, const float *weights, const unsigned char *cells,
 		       double *sum)
 {
-	size_t keys = v->inner->shape.keys;
+	size_t keys = v->base.inner->shape.keys;
 	bool any = false;
 	*sum = 0;
 	for (size_t k = 0; k < keys; k++) {
@@ -91,12 +46,12 @@ static bool survey_row(const struct view *v, size_t query, const float *weights,
 }
 
 /* Make one row of one of the inner source; whether it is not masked. */
-static bool make_row(const struct view *v, size_t query, const float *weights, const unsigned char *cells,
+static bool make_row(const struct crop *v, size_t query, const float *weights, const unsigned char *cells,
 		     float *to, unsigned char *to_cells)
 {
 	double sum;
 	bool shows = survey_row(v, query, weights, cells, &sum);
-	for (size_t i = 0; i < v->source.shape.keys; i++) {
+	for (size_t i = 0; i < v->base.source.shape.keys; i++) {
 		size_t key = v->keys[i];
 		bool excluded = cell_has_weight(cells[key]) && !counts(v, query, key);
 		to[i] = weights[key];
@@ -111,18 +66,11 @@ static bool make_row(const struct view *v, size_t query, const float *weights, c
 	return shows;
 }
 
-/* The inner source has what there is to do; a view's own memory is small. */
-static enum attn_status view_start(struct row_source *source, struct attn_error *err)
-{
-	struct row_source *inner = ((struct view *)source)->inner;
-	return inner->start ? inner->start(inner, err) : ATTN_OK;
-}
-
-static enum attn_status view_read(struct row_source *source, size_t worker, struct row_block *block,
+static enum attn_status crop_read(struct row_source *source, size_t worker, struct row_block *block,
 				  struct attn_error *err)
 {
-	struct view *v = (struct view *)source;
-	struct view_worker *w = &v->workers.items[worker];
+	struct crop *v = (struct crop *)source;
+	struct view_worker *w = &v->base.workers[worker];
 	block->weights = w->weights;
 	block->cells = w->cells;
 	block->masked = 0;
@@ -136,15 +84,15 @@ static enum attn_status view_read(struct row_source *source, size_t worker, stru
 					  .head = block->head,
 					  .query = query,
 					  .count = count,
-					  .keys = v->inner->shape.keys};
-		enum attn_status status = v->inner->read(v->inner, worker, &inner, err);
+					  .keys = v->base.inner->shape.keys};
+		enum attn_status status = v->base.inner->read(v->base.inner, worker, &inner, err);
 		if (status != ATTN_OK)
 			return status;
 		for (size_t r = 0; r < count; r++)
 			block->masked += !make_row(v, query + r, inner.weights + r * inner.keys,
 						   inner.cells + r * inner.keys,
-						   w->weights + (row + r) * v->source.shape.keys,
-						   w->cells + (row + r) * v->source.shape.keys);
+						   w->weights + (row + r) * v->base.source.shape.keys,
+						   w->cells + (row + r) * v->base.source.shape.keys);
 	}
 	return ATTN_OK;
 }
@@ -173,7 +121,7 @@ static bool choose(const bool *shown, size_t count, const struct string_list *la
 	return ok;
 }
 
-static bool view_init(struct view *v, struct rows_info *info, const struct rows_info *from,
+static bool crop_init(struct crop *v, struct rows_info *info, const struct rows_info *from,
 		      const struct view_options *options)
 {
 	v->diagonal = options->exclude_diagonal;
@@ -192,24 +140,19 @@ static bool view_init(struct view *v, struct rows_info *info, const struct rows_
 	}
 	/* Whatever the keys were to each other, those left are keys like any others. */
 	info->shape.past_keys = info->shape.appended_keys = 0;
-	v->source.shape = info->shape;
-	v->source.row_cost = v->inner->row_cost + 4 * from->shape.keys;
-	return ok && view_workers_init(&v->workers, info->shape.keys);
+	v->base.source.shape = info->shape;
+	v->base.source.row_cost = v->base.inner->row_cost + 4 * from->shape.keys;
+	return ok && view_base_workers(&v->base);
 }
 
-enum attn_status view_open(struct named_rows *view, const struct named_rows *inner,
-			   const struct view_options *options, struct attn_error *err)
+enum attn_status view_crop_open(struct named_rows *view, const struct named_rows *inner,
+				const struct view_options *options, struct attn_error *err)
 {
-	struct view *v = calloc(1, sizeof *v);
+	struct crop *v = calloc(1, sizeof *v);
 	*view = (struct named_rows){0};
 	if (!v)
 		return attn_fail_memory(err);
-	v->source = (struct row_source){.start = view_start, .read = view_read, .free = view_free};
-	v->inner = inner->source;
-	view->source = &v->source;
-	if (view_init(v, &view->info, &inner->info, options))
-		return ATTN_OK;
-	v->inner = NULL; /* it stays the caller's */
-	named_rows_release(view);
-	return attn_fail_memory(err);
+	v->base.source = (struct row_source){.start = view_base_start, .read = crop_read, .free = crop_free};
+	v->base.inner = inner->source;
+	return view_base_finish(&v->base, crop_init(v, &view->info, &inner->info, options), view, err);
 }
