@@ -60,9 +60,8 @@ completed()
 ok 'completion is for attn' grep -q '_attn attn$' <(completed)
 ok 'and completes' grep -qw heatmap <(completed)
 if command -v mandoc > /dev/null; then
-	man -M "$tree/share/man" attn-heatmap > page 2> err < /dev/null ||
-		mandoc -T ascii "$tree/share/man/man1/attn-heatmap.1" > page
-	ok 'a page can be read' grep -q 'EXIT STATUS' page
+	mandoc -T ascii "$tree/share/man/man1/attn-heatmap.1" | sed "s/.$(printf '\b')//g" > page
+	ok 'a page can be read' grep -q '^EXIT STATUS' page
 else
 	skip 'pages: mandoc is not installed'
 fi
