@@ -199,8 +199,8 @@ test: $(PROGRAM) $(T_PROGRAM)
 	ATTN=$(RUN_ATTN) $(if $(T_SCRIPT),$(or $(RUN),bash) $(T_SCRIPT),$(RUN) $(strip $(T_PROGRAM)) $(T_CORPUS:%=tests/fuzz/corpus/%))
 
 asan: $(BUILD)/flags
-	LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 \
-		$(MAKE) check BUILD=$(BUILD)/asan PROGRAM=$(BUILD)/asan/attn CFLAGS="-O1 -g $(SANITIZE)" \
+	+@LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 \
+		$(MAKE) --no-print-directory check BUILD=$(BUILD)/asan PROGRAM=$(BUILD)/asan/attn CFLAGS="-O1 -g $(SANITIZE)" \
 		LDFLAGS="$(LDFLAGS) $(SANITIZE)"
 
 fuzz: $(BUILD)/flags
@@ -233,7 +233,7 @@ bench: $(PROGRAM) $(BUILD)/peer_attn
 	fi
 
 lint: lint-gcc lint-clang
-	clang-format --dry-run -Werror $(shell find src tests -name '*.[ch]')
+	find src tests -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
 	if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); fi
 
 lint-gcc lint-clang: lint-%: $(BUILD)/flags
