@@ -11,7 +11,8 @@
 #   make asan       make check under the address and undefined-behaviour sanitizers
 #   make tsan       threads under the thread sanitizer
 #   make neon       the NEON kernels under emulation, where qemu-user is
-#   make lint       warnings of gcc and clang, formatting, manual pages
+#   make lint       warnings of gcc and clang, formatting, manual pages, and which folder
+#                   includes from which (lint-includes)
 #   make bench      measure the engine, also against other programs where they are
 #   make fuzz       fuzz each reader, and parts, for FUZZ_SECONDS (needs clang)
 #   make install    program, manual pages, bash completion under $(DESTDIR)$(PREFIX)
@@ -232,9 +233,12 @@ bench: $(PROGRAM) $(BUILD)/peer_attn
 		echo "skipped other programs: there is no $(BENCH_HARNESS)"; \
 	fi
 
-lint: lint-gcc lint-clang
+lint: lint-gcc lint-clang lint-includes
 	find src tests -name '*.[ch]' -exec clang-format --dry-run -Werror {} +
 	if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); fi
+
+lint-includes:
+	tests/includes.sh
 
 lint-gcc lint-clang: lint-%: $(BUILD)/flags
 	$(MAKE) all tests BUILD=$(BUILD)/lint-$* PROGRAM=$(BUILD)/lint-$*/attn CC=$* CFLAGS="-O2 -Werror"
@@ -289,7 +293,7 @@ clean:
 FORCE:
 
 .PHONY: all demo check check-kernels test neon tsan unit replay commands conformance asan bench fuzz lint lint-gcc lint-clang \
-	tests install uninstall clean FORCE
+	lint-includes tests install uninstall clean FORCE
 .SECONDARY:
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SOURCES)) $(PAGE_OBJECTS))

@@ -5,7 +5,7 @@
 #   KINDS         which tests [all]
 #   EACH_SET=all  try everything under each set of kernels, not only what depends on them
 
-KINDS = kernel-sets commands conformance unit replay
+KINDS = includes kernel-sets commands conformance unit replay
 
 LOGS = $(BUILD)/check
 SETS := $(shell $(abspath $(PROGRAM)) --version --verbose | sed -n 's/^kernels: //p' | tr -d ,)
@@ -24,6 +24,7 @@ endef
 test_each_set = $(foreach set,$(SETS),$(eval $(call test,$(1)@$(set),env ATTN_KERNEL=$(set) $(2))))
 test_once = $(eval $(call test,$(1),$(2)))
 
+$(if $(filter includes,$(KINDS)),$(call test_once,includes,tests/includes.sh))
 $(if $(filter kernel-sets,$(KINDS)),$(call test_once,kernel-sets,tests/kernel-sets.sh $(MACHINE) $(SETS)))
 
 # What takes longest begins first.
