@@ -8,7 +8,7 @@ table='
 util
 kernels    util
 attention  kernels util
-tokens     util
+tokens     attention util
 input      attention tokens util
 files      input tokens attention util
 result     files input tokens attention util

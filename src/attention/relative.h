@@ -11,7 +11,6 @@
 #include <stddef.h>
 
 #include "attention/masking.h"
-#include "input/bundle.h"
 
 enum {
 	RELATIVE_SPARE = 16

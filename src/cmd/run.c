@@ -7,6 +7,7 @@
 #include "consumers/context.h"
 #include "consumers/masked.h"
 #include "files/output.h"
+#include "kernels/kernels.h"
 #include "result/result_file.h"
 #include "result/shard_file.h"
 #include "util/buffer.h"
@@ -275,7 +276,7 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 		status = attn_fail_memory(err);
 	if (status == ATTN_OK)
 		status = shard_file_open(&c->shard, &c->in.subject, r->shard, r->shards, wanted(c),
-					 c->result_path.data, err);
+					 kernels_name(kernels_best()), c->result_path.data, err);
 	if (status == ATTN_OK && c->shard.rows > 0)
 		status = progress_stream(c->self, c->in.rows.source, &c->shard.blocks, consumers, 1, err);
 	if (status == ATTN_OK)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "input/fingerprint.h"
-#include "kernels/kernels.h"
 #include "result/result_file.h"
 #include "util/memory.h"
 
@@ -49,7 +48,7 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 			  : ATTN_OK;
 }
 
-static struct shard describe(const struct subject *subject, size_t number, size_t count)
+static struct shard describe(const struct subject *subject, size_t number, size_t count, const char *kernel)
 {
 	const struct rows_shape *shape = &subject->whole->shape;
 	return (struct shard){
@@ -63,7 +62,7 @@ static struct shard describe(const struct subject *subject, size_t number, size_
 	    .value_size = subject->output->context_size / shape->heads,
 	    .output_size = subject_output_size(subject),
 	    .has_tokens = subject->whole->has_tokens,
-	    .kernel = kernels_name(kernels_best()),
+	    .kernel = kernel,
 	};
 }
 
@@ -133,14 +132,14 @@ static enum attn_status put_rest(struct shard_file *s, struct attn_error *err)
 }
 
 enum attn_status shard_file_open(struct shard_file *file, const struct subject *subject, size_t number,
-				 size_t count, struct rows_want want, const char *path,
+				 size_t count, struct rows_want want, const char *kernel, const char *path,
 				 struct attn_error *err)
 {
 	size_t past = subject->whole->shape.past_keys;
 	*file =
 	    (struct shard_file){.consumer = {.consume = consume, .place = place, .any_order = !want.weights},
 				.subject = subject,
-				.shard = describe(subject, number, count),
+				.shard = describe(subject, number, count, kernel),
 				.weights = want.weights};
 	file->context = want.context && file->shard.value_size > 0;
 	if (!file->weights && past > SHARDS_MAX_PAST)

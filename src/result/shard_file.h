@@ -27,9 +27,10 @@ struct shard_file {
 };
 
 /* Open `path` for shard `number` of `count` of the subject's rows, as far
- * as `want` goes, and for what merging needs.  The subject must outlive the file. */
+ * as `want` goes, and for what merging needs; `kernel` names what computes them.  The subject must outlive
+ * the file. */
 enum attn_status shard_file_open(struct shard_file *file, const struct subject *subject, size_t number,
-				 size_t count, struct rows_want want, const char *path,
+				 size_t count, struct rows_want want, const char *kernel, const char *path,
 				 struct attn_error *err);
 
 /* After streaming: make the file appear. */

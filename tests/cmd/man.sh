@@ -274,7 +274,7 @@ while IFS='|' read -r name shape; do
 	fi
 done < <(grep -vE '^(window|appended_keys)\|' "$scratch/roles")
 
-for name in $(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root/src/draw/colormap.c"); do
+for name in $(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root/src/draw/heatmap/colormap.c"); do
 	if offered "heatmap --colormap" "$name" | grep -qx "$name"; then
 		pass
 	else
