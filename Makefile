@@ -243,7 +243,7 @@ lint-includes:
 lint-gcc lint-clang: lint-%: $(BUILD)/flags
 	$(MAKE) all tests BUILD=$(BUILD)/lint-$* PROGRAM=$(BUILD)/lint-$*/attn CC=$* CFLAGS="-O2 -Werror"
 
-tests: $(UNIT_TESTS) $(REPLAYS) $(BUILD)/tests/conformance
+tests: $(UNIT_TESTS) $(REPLAYS) $(BUILD)/tests/conformance $(BUILD)/peer_attn
 
 # --- other processors and sanitizers -----------------------------------------
 
