@@ -120,6 +120,7 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 		status = input_add(&in->bundle, argv[i], err);
 	if (status != ATTN_OK)
 		return status;
+	report_notes(self, &in->bundle.notes);
 	if (bundle_is_shard(&in->bundle))
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,

@@ -3,12 +3,13 @@
 
 #include "cmd/ranking_output.h"
 #include "files/input.h"
+#include "input/roles.h"
 #include "util/buffer.h"
 
 static const char usage[] = "usage: attn inspect file [options] FILE\n"
 			    "\n"
 			    "List what a file holds: tensors with their types and shapes, tokens, settings.\n"
-			    "FILE is JSON, npy, npz or safetensors; '-' is standard input.\n"
+			    "FILE is JSON, npy, npz, safetensors or text; '-' is standard input.\n"
 			    "\n"
 			    "      --text            aligned text [on a terminal]\n"
 			    "      --tsv             a table: kind name type shape value [elsewhere]\n"
@@ -45,16 +46,23 @@ static void add_item(struct buffer *out, const struct item *item, enum table_for
 		buffer_add_clean(out, item->name);
 		while (!out->failed && out->length - start < 18)
 			buffer_add_char(out, ' ');
-		buffer_printf(out, " %-9s %-14s ", item->type, item->shape);
+		buffer_add_char(out, ' ');
+		start = out->length;
+		buffer_add_clean(out, item->type);
+		while (!out->failed && out->length - start < 9)
+			buffer_add_char(out, ' ');
+		buffer_printf(out, " %-14s ", item->shape);
 		buffer_add_clean(out, item->value);
 		buffer_add_char(out, '\n');
 		return;
 	}
 	buffer_printf(out, "{\"kind\": \"%s\", \"name\": ", item->kind);
 	buffer_add_json_string(out, item->name);
-	if (item->type[0])
-		buffer_printf(out, ", \"type\": \"%s\"", item->type);
-	if (strcmp(item->kind, "tensor") == 0)
+	if (item->type[0]) {
+		buffer_add_string(out, ", \"type\": ");
+		buffer_add_json_string(out, item->type);
+	}
+	if (strcmp(item->kind, "tensor") == 0 || (strcmp(item->kind, "other") == 0 && item->shape[0]))
 		buffer_printf(out, ", \"shape\": [%s]", item->shape);
 	if (item->value_is_json)
 		buffer_printf(out, ", \"value\": %s", item->value);
@@ -74,15 +82,21 @@ static void add_separator(struct buffer *out, enum table_format format, size_t b
 		buffer_add_char(out, '\n');
 }
 
+/* "14,512" */
+static void format_shape(int rank, const size_t *sizes, char *text, size_t size)
+{
+	size_t used = 0;
+	text[0] = '\0';
+	for (int axis = 0; axis < rank && used < size; axis++)
+		used += (size_t)snprintf(text + used, size - used, "%s%zu", axis ? "," : "", sizes[axis]);
+}
+
 static void add_tensors(struct buffer *out, const struct bundle *b, enum table_format format, size_t *count)
 {
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
-		char shape[200] = "";
-		size_t used = 0;
-		for (int axis = 0; axis < t->rank && used < sizeof shape; axis++)
-			used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%zu", axis ? "," : "",
-						 t->shape[axis]);
+		char shape[200];
+		format_shape(t->rank, t->shape, shape, sizeof shape);
 		struct item item = {"tensor", t->name, dtype_name(t->dtype), shape, "", false};
 		add_separator(out, format, (*count)++);
 		add_item(out, &item, format);
@@ -120,6 +134,20 @@ static void add_settings(struct buffer *out, const struct bundle *b, enum table_
 	}
 }
 
+/* What the file holds and no role can be; what is called as one says why. */
+static void add_others(struct buffer *out, const struct bundle *b, enum table_format format, size_t *count)
+{
+	for (size_t i = 0; i < b->other_count; i++) {
+		const struct other *other = &b->others[i];
+		char shape[200];
+		format_shape(other->rank, other->shape, shape, sizeof shape);
+		struct item item = {
+		    "other", other->name, other->type, shape, other->value ? other->value : "", false};
+		add_separator(out, format, (*count)++);
+		add_item(out, &item, format);
+	}
+}
+
 static void add_file(struct buffer *out, const struct bundle *b, const char *path, enum format format,
 		     enum table_format table_format)
 {
@@ -138,6 +166,7 @@ static void add_file(struct buffer *out, const struct bundle *b, const char *pat
 	add_tensors(out, b, table_format, &count);
 	add_texts(out, b, table_format, &count);
 	add_settings(out, b, table_format, &count);
+	add_others(out, b, table_format, &count);
 	if (table_format == TABLE_JSON)
 		buffer_add_string(out, count ? "\n]}\n" : "]}\n");
 	else if (table_format == TABLE_JSONL && count)

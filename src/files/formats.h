@@ -22,13 +22,15 @@ enum format {
 	FORMAT_NPY,
 	FORMAT_NPZ,
 	FORMAT_SAFETENSORS,
+	FORMAT_TEXT,  /* read only: a table, or a token a line */
 	FORMAT_TSV,   /* written only */
 	FORMAT_JSONL, /* written only */
 };
 
 /* Tell a format by its first bytes: "\x93NUMPY" is npy, "PK\3\4" or "PK\5\6" is
  * npz, eight bytes of little-endian length followed by '{' is safetensors, and
- * '{' or '[' after white space (and a UTF-8 byte order mark) is JSON. */
+ * '{' or '[' after white space (and a UTF-8 byte order mark), before what JSON may have there,
+ * is JSON; other UTF-8 is text. */
 enum format format_sniff(const unsigned char *data, size_t length);
 
 /* Tell a format by a file name's ending (".npy"), for what is written. */
@@ -56,5 +58,20 @@ enum attn_status safetensors_parse(const unsigned char *data, size_t length, con
  * name (""). */
 enum attn_status json_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			    struct attn_error *err);
+
+/* A part of a JSON document, of which the rest may be anything: the array at the path `wanted`
+ * ("examples.0.attn"), or where that is NULL or not there, all that there is: what can be read
+ * as roles as those, the rest as tensors, texts and others called by their paths. */
+enum attn_status json_parse_part(const unsigned char *data, size_t length, const char *origin,
+				 const char *wanted, struct bundle *out, struct attn_error *err);
+
+/* Text: a table of numbers as one tensor called "" (one with a column for weights: "weights"),
+ * with its labels as implied texts, "tokens" of its rows and "source_tokens" of its columns. */
+enum attn_status table_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
+			     struct attn_error *err);
+
+/* Text: one string a line, as one text called "". */
+enum attn_status lines_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
+			     struct attn_error *err);
 
 #endif

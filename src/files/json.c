@@ -15,13 +15,6 @@
 #include "input/roles.h"
 #include "util/number.h"
 
-struct document {
-	const struct json_rows *rows;
-	const char *origin;
-	struct bundle *out;
-	struct attn_error *err;
-};
-
 /* The short names that "source" uses for roles. */
 static const struct {
 	const char *key, *label, *role;
@@ -52,7 +45,8 @@ static bool row_text(const struct json_row *row, char *text, size_t size)
 }
 
 /* null is as if it were not there. */
-static enum attn_status read_setting(const struct document *doc, const cJSON *item, const struct role *role)
+static enum attn_status read_setting(const struct json_document *doc, const cJSON *item,
+				     const struct role *role)
 {
 	char number[100];
 	const char *value = number;
@@ -74,7 +68,7 @@ static enum attn_status read_setting(const struct document *doc, const cJSON *it
 	return bundle_add_setting(doc->out, role->name, value, doc->origin, doc->err);
 }
 
-static enum attn_status read_role(const struct document *doc, const cJSON *item, const char *label,
+static enum attn_status read_role(const struct json_document *doc, const cJSON *item, const char *label,
 				  const struct role *role)
 {
 	bool array = cJSON_IsArray(item) || json_row(doc->rows, item);
@@ -91,11 +85,13 @@ static enum attn_status read_role(const struct document *doc, const cJSON *item,
 	bool null_allowed = strcmp(role->name, "mask") == 0 || strcmp(role->name, "scores") == 0;
 	struct tensor t;
 	enum attn_status status =
-	    json_tensor(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err);
+	    role->kind == ROLE_RESULT
+		? json_weights(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err)
+		: json_tensor(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err);
 	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
 }
 
-static enum attn_status fail_unknown(const struct document *doc, const char *where, const char *key,
+static enum attn_status fail_unknown(const struct json_document *doc, const char *where, const char *key,
 				     const char *nearest)
 {
 	if (nearest)
@@ -103,11 +99,13 @@ static enum attn_status fail_unknown(const struct document *doc, const char *whe
 				 key, nearest);
 	return attn_fail(doc->err, ATTN_BAD_INPUT,
 			 "unknown key '%s%.100s', expected a role such as embeddings, wq or tokens, "
-			 "or '_' before a comment",
+			 "or '_' before a comment (from a file of another program, bind what you need with "
+			 "ROLE=FILE:KEY)",
 			 where, key);
 }
 
-static enum attn_status read_source_key(const struct document *doc, const cJSON *object, const cJSON *item)
+static enum attn_status read_source_key(const struct json_document *doc, const cJSON *object,
+					const cJSON *item)
 {
 	if (item->string[0] == '_')
 		return ATTN_OK;
@@ -127,7 +125,7 @@ static enum attn_status read_source_key(const struct document *doc, const cJSON 
 			 "unknown key 'source.%.100s', expected tokens, embeddings or values", item->string);
 }
 
-static enum attn_status read_source(const struct document *doc, const cJSON *object)
+static enum attn_status read_source(const struct json_document *doc, const cJSON *object)
 {
 	if (!json_is_object(object))
 		return attn_fail(doc->err, ATTN_BAD_INPUT,
@@ -140,7 +138,7 @@ static enum attn_status read_source(const struct document *doc, const cJSON *obj
 }
 
 /* The list of heads says these already. */
-static enum attn_status check_heads_alone(const struct document *doc, const cJSON *object)
+static enum attn_status check_heads_alone(const struct json_document *doc, const cJSON *object)
 {
 	static const char *const said[] = {"wq",   "wk",   "wv",        "bq",           "bk",        "bv",
 					   "wqkv", "bqkv", "num_heads", "num_kv_heads", "head_names"};
@@ -153,7 +151,7 @@ static enum attn_status check_heads_alone(const struct document *doc, const cJSO
 	return ATTN_OK;
 }
 
-static enum attn_status read_key(const struct document *doc, const cJSON *object, const cJSON *item)
+enum attn_status json_read_key(const struct json_document *doc, const cJSON *object, const cJSON *item)
 {
 	if (item->string[0] == '_')
 		return ATTN_OK;
@@ -182,7 +180,7 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 	return status == ATTN_OK ? json_heads(doc->rows, item, doc->origin, doc->out, doc->err) : status;
 }
 
-static enum attn_status read_bare_array(const struct document *doc, const cJSON *array)
+static enum attn_status read_bare_array(const struct json_document *doc, const cJSON *array)
 {
 	if (cJSON_IsString(array->child)) {
 		struct string_list list;
@@ -198,24 +196,40 @@ static enum attn_status read_bare_array(const struct document *doc, const cJSON 
 	return status == ATTN_OK ? bundle_add_tensor(doc->out, &t, doc->err) : status;
 }
 
+static enum attn_status read_document(const struct json_document *doc, const cJSON *root)
+{
+	enum attn_status status = ATTN_OK;
+	const cJSON *view = json_find_view(root);
+	if (view)
+		return json_add_view(doc, view, "weights");
+	if (cJSON_IsArray(root) || json_row(doc->rows, root))
+		return read_bare_array(doc, root);
+	if (!json_is_object(root))
+		return attn_fail(doc->err, ATTN_BAD_INPUT, "document is %s, expected an object or an array",
+				 json_kind(root));
+	for (const cJSON *item = root->child; item && status == ATTN_OK; item = item->next)
+		status = json_read_key(doc, root, item);
+	return status;
+}
+
 enum attn_status json_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			    struct attn_error *err)
 {
 	struct json_rows rows;
-	struct document doc = {&rows, origin, out, err};
-	cJSON *root;
-	enum attn_status status = json_rows_parse(data, length, &root, &rows, err);
-	if (status != ATTN_OK)
-		return status;
-	if (cJSON_IsArray(root) || json_row(&rows, root))
-		status = read_bare_array(&doc, root);
-	else if (!json_is_object(root))
-		status = attn_fail(err, ATTN_BAD_INPUT, "document is %s, expected an object or an array",
-				   json_kind(root));
-	else
-		for (const cJSON *item = root->child; item && status == ATTN_OK; item = item->next)
-			status = read_key(&doc, root, item);
+	const struct json_document doc = {&rows, origin, out, err};
+	struct buffer lines = BUFFER_INIT;
+	cJSON *root = NULL;
+	if (json_lines(data, length, &lines)) {
+		data = (const unsigned char *)lines.data;
+		length = lines.length;
+	}
+	enum attn_status status =
+	    lines.failed ? attn_fail_memory(err) : json_rows_parse(data, length, &root, &rows, err);
+	if (status == ATTN_OK) {
+		status = read_document(&doc, root);
+		json_rows_release(&rows);
+	}
 	cJSON_Delete(root);
-	json_rows_release(&rows);
+	buffer_release(&lines);
 	return status;
 }

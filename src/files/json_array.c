@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/join_internal.h"
 #include "files/json_internal.h"
+#include "files/strings_internal.h"
 #include "util/memory.h"
 #include "util/number.h"
 
@@ -211,6 +213,100 @@ enum attn_status json_tensor(const struct json_rows *rows, const cJSON *array, c
 	return status;
 }
 
+/* Ragged arrays are built up from tensors of their items. */
+enum {
+	MAX_ITEMS = 1 << 16 /* of one such array: each takes a struct */
+};
+
+static enum attn_status join_items(const struct json_rows *rows, const cJSON *array, size_t count, int depth,
+				   const char *label, const char *name, const char *origin, bool null_allowed,
+				   struct tensor *t, struct attn_error *err);
+
+static enum attn_status read_weights(const struct json_rows *rows, const cJSON *array, int depth,
+				     const char *label, const char *name, const char *origin,
+				     bool null_allowed, struct tensor *t, struct attn_error *err)
+{
+	enum attn_status status = json_tensor(rows, array, label, name, origin, null_allowed, t, err);
+	size_t count = cJSON_IsArray(array) ? array_size(array) : 0;
+	if (status != ATTN_BAD_INPUT || depth == TENSOR_MAX_RANK || count < 1 || count > MAX_ITEMS)
+		return status;
+	for (const cJSON *item = array->child; item; item = item->next)
+		if (!cJSON_IsArray(item) && !json_row(rows, item))
+			return status;
+	/* If they do not make a whole, what counts is what was wrong at first. */
+	struct attn_error ignored;
+	enum attn_status joined =
+	    join_items(rows, array, count, depth, label, name, origin, null_allowed, t, &ignored);
+	if (joined == ATTN_FAILED)
+		return attn_fail_memory(err);
+	return joined == ATTN_OK ? ATTN_OK : status;
+}
+
+static enum attn_status join_items(const struct json_rows *rows, const cJSON *array, size_t count, int depth,
+				   const char *label, const char *name, const char *origin, bool null_allowed,
+				   struct tensor *t, struct attn_error *err)
+{
+	struct tensor *parts = array_alloc(count, sizeof *parts);
+	enum attn_status status = parts ? ATTN_OK : attn_fail_memory(err);
+	enum join how;
+	size_t filled = 0;
+	for (const cJSON *item = array->child; item && status == ATTN_OK; item = item->next) {
+		status = read_weights(rows, item, depth + 1, label, name, origin, null_allowed,
+				      &parts[filled], err);
+		filled += status == ATTN_OK;
+	}
+	if (status == ATTN_OK)
+		status = tensors_join(parts, count, false, name, t, &how, err);
+	for (size_t i = 0; i < filled; i++)
+		tensor_release(&parts[i]);
+	free(parts);
+	return status;
+}
+
+enum attn_status json_weights(const struct json_rows *rows, const cJSON *array, const char *label,
+			      const char *name, const char *origin, bool null_allowed, struct tensor *t,
+			      struct attn_error *err)
+{
+	return read_weights(rows, array, 0, label, name, origin, null_allowed, t, err);
+}
+
+/* Append an array of strings. */
+static enum attn_status add_strings(const cJSON *array, const char *label, struct string_list *list,
+				    struct attn_error *err)
+{
+	for (const cJSON *item = array->child; item; item = item->next) {
+		if (!cJSON_IsString(item))
+			return attn_fail(err, ATTN_BAD_INPUT, "'%.100s[%zu]' is %s, expected a string", label,
+					 list->count, json_kind(item));
+		if (!string_list_add(list, item->valuestring))
+			return attn_fail_memory(err);
+	}
+	return ATTN_OK;
+}
+
+/* A list for each batch item. */
+static enum attn_status add_lists(const cJSON *array, const char *label, struct string_list *list,
+				  struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	size_t items = 0, length = 0;
+	for (const cJSON *item = array->child; item && status == ATTN_OK; item = item->next, items++) {
+		size_t before = list->count;
+		if (!cJSON_IsArray(item) || !item->child)
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%.100s[%zu]' is %s, expected a list of strings", label, items,
+					 json_kind(item));
+		status = add_strings(item, label, list, err);
+		length = items ? length : list->count;
+		if (status == ATTN_OK && list->count - before != length)
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%.100s[%zu]' has %zu strings and '%.100s[0]' %zu, but batch items "
+					 "share their labels: choose one as in tokens=FILE:%.100s[%zu]",
+					 label, items, list->count - before, label, length, label, items);
+	}
+	return status == ATTN_OK ? string_lists_agree(list, items, label, err) : status;
+}
+
 enum attn_status json_strings(const cJSON *array, const char *label, struct string_list *list,
 			      struct attn_error *err)
 {
@@ -222,14 +318,8 @@ enum attn_status json_strings(const cJSON *array, const char *label, struct stri
 				 json_kind(array));
 	if (!array->child)
 		return attn_fail(err, ATTN_BAD_INPUT, "'%.100s' is empty, expected strings", label);
-	enum attn_status status = ATTN_OK;
-	for (const cJSON *item = array->child; item && status == ATTN_OK; item = item->next) {
-		if (!cJSON_IsString(item))
-			status = attn_fail(err, ATTN_BAD_INPUT, "'%.100s[%zu]' is %s, expected a string",
-					   label, list->count, json_kind(item));
-		else if (!string_list_add(list, item->valuestring))
-			status = attn_fail_memory(err);
-	}
+	enum attn_status status = cJSON_IsArray(array->child) ? add_lists(array, label, list, err)
+							      : add_strings(array, label, list, err);
 	if (status != ATTN_OK)
 		string_list_release(list);
 	return status;

@@ -14,6 +14,7 @@
 
 #include "input/bundle.h"
 #include "input/tensor.h"
+#include "util/buffer.h"
 #include "util/error.h"
 #include "util/strings.h"
 
@@ -45,6 +46,11 @@ enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON
 enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON **root,
 				 struct attn_error *err);
 
+/* If data[length] is JSON lines, of two or more arrays or objects that each take a line, append
+ * them to *array as one array.  A JSON document is none.  An allocation that failed is seen in
+ * array->failed. */
+bool json_lines(const unsigned char *data, size_t length, struct buffer *array);
+
 /* Whether an item is an object of the document, and not a row. */
 bool json_is_object(const cJSON *item);
 
@@ -62,7 +68,33 @@ enum attn_status json_tensor(const struct json_rows *rows, const cJSON *array, c
 			     const char *name, const char *origin, bool null_allowed, struct tensor *t,
 			     struct attn_error *err);
 
-/* Read an array of strings into an empty list; on failure it is empty again. */
+/* The same for weights and scores, which may also be the steps of a generation, each with more
+ * keys than the one before (see tensors_join). */
+enum attn_status json_weights(const struct json_rows *rows, const cJSON *array, const char *label,
+			      const char *name, const char *origin, bool null_allowed, struct tensor *t,
+			      struct attn_error *err);
+
+/* A document that is open, and what it is read into. */
+struct json_document {
+	const struct json_rows *rows;
+	const char *origin;
+	struct bundle *out;
+	struct attn_error *err;
+};
+
+/* Read one key of the whole document, `object`: a role, "heads" or "source". */
+enum attn_status json_read_key(const struct json_document *doc, const cJSON *object, const cJSON *item);
+
+/* An object with weights and what they are between: BertViz's "attn", "left_text" and
+ * "right_text".  Found in a document itself, in its only view, or in the one called "all"; NULL
+ * where there is none. */
+const cJSON *json_find_view(const cJSON *root);
+
+/* Add its weights as `name`, and as implied texts its tokens. */
+enum attn_status json_add_view(const struct json_document *doc, const cJSON *view, const char *name);
+
+/* Read an array of strings, or a list of them for each batch item, into an empty list; on failure it is empty
+ * again. */
 enum attn_status json_strings(const cJSON *array, const char *label, struct string_list *list,
 			      struct attn_error *err);
 

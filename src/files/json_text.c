@@ -24,6 +24,9 @@ enum {
 	MAX_NUMBER = 63,
 };
 
+#define NO_INFINITY " (JSON has no NaN or infinity; in a mask or scores, null stands for -infinity)"
+#define NO_COMMENTS " (JSON has no comments; a key that begins with '_' is one)"
+
 struct scan {
 	const unsigned char *data;
 	size_t length, at;
@@ -69,6 +72,17 @@ static int peek(const struct scan *s)
 	return s->at < s->length ? s->data[s->at] : -1;
 }
 
+/* Whether a bracket closes where a comma promised more. */
+static bool after_comma(const struct scan *s)
+{
+	size_t at = s->at;
+	if (peek(s) != ']' && peek(s) != '}')
+		return false;
+	while (at > 0 && strchr(" \n\t\r", s->data[at - 1]))
+		at--;
+	return at > 0 && s->data[at - 1] == ',';
+}
+
 /* The loops over many bytes keep their place in a register. */
 static void skip_space(struct scan *s)
 {
@@ -109,7 +123,7 @@ static enum attn_status scan_number(struct scan *s)
 	if (peek(s) == '0')
 		s->at++;
 	else if (!skip_digits(s))
-		return fail_here(s, is_not_finite(s) ? "a digit (JSON has no NaN or infinity)" : "a digit");
+		return fail_here(s, is_not_finite(s) ? "a digit" NO_INFINITY : "a digit");
 	if (peek(s) == '.') {
 		s->at++;
 		if (!skip_digits(s))
@@ -197,7 +211,9 @@ static enum attn_status scan_key(struct scan *s)
 {
 	skip_space(s);
 	if (peek(s) != '"')
-		return fail_here(s, "a key in double quotes");
+		return fail_here(s, after_comma(s)   ? "a key after the last comma, or no comma"
+				    : peek(s) == '/' ? "a key in double quotes" NO_COMMENTS
+						     : "a key in double quotes");
 	if (s->length - s->at > 1 && s->data[s->at + 1] == '"')
 		return fail_here(s, "a key that is not empty");
 	enum attn_status status = scan_string(s);
@@ -227,8 +243,10 @@ static enum attn_status scan_scalar(struct scan *s)
 		}
 	}
 	if (is_not_finite(s))
-		return fail_here(s, "a value (JSON has no NaN or infinity)");
-	return fail_here(s, "a value");
+		return fail_here(s, "a value" NO_INFINITY);
+	return fail_here(s, after_comma(s) ? "a value after the last comma, or no comma"
+			    : c == '/'     ? "a value" NO_COMMENTS
+					   : "a value");
 }
 
 /* Open an array or object.  *open says whether it has a first value to read. */
@@ -286,7 +304,9 @@ static enum attn_status scan_close(struct scan *s)
 			return object ? scan_key(s) : ATTN_OK;
 		}
 		if (peek(s) != s->closers[s->depth - 1])
-			return fail_here(s, object ? "',' or '}'" : "',' or ']'");
+			return fail_here(s, peek(s) == '/' ? "',' or a closing bracket" NO_COMMENTS
+					    : object       ? "',' or '}'"
+							   : "',' or ']'");
 		s->at++;
 		end_row(s);
 	}

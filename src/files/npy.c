@@ -10,6 +10,7 @@
 #include "files/bytes_internal.h"
 #include "files/formats.h"
 #include "files/npy_internal.h"
+#include "files/strings_internal.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/utf8.h"
@@ -86,6 +87,8 @@ static enum attn_status convert(struct tensor *t, const unsigned char *from, con
 enum attn_status npy_check_size(const struct npy_header *h, size_t found, struct attn_error *err)
 {
 	size_t expected = h->item ? h->item : dtype_size(h->dtype);
+	if (h->type[0])
+		return ATTN_OK; /* of a size that is not known */
 	char shape[200];
 	tensor_shape_text(h->rank, h->shape, shape, sizeof shape);
 	for (int axis = 0; axis < h->rank; axis++)
@@ -152,7 +155,7 @@ static enum attn_status read_strings(const unsigned char *data, const struct npy
 {
 	struct buffer text = BUFFER_INIT;
 	enum attn_status status = ATTN_OK;
-	size_t count = h->rank ? h->shape[0] : 1;
+	size_t count = (h->rank ? h->shape[0] : 1) * (h->rank > 1 ? h->shape[1] : 1);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++) {
 		buffer_clear(&text);
 		if (!decode_string(data + i * h->item, h, &text))
@@ -164,16 +167,27 @@ static enum attn_status read_strings(const unsigned char *data, const struct npy
 	return status;
 }
 
+bool npy_is_list(const struct npy_header *h)
+{
+	for (int axis = 0; axis < h->rank; axis++)
+		if (h->shape[axis] == 0)
+			return false;
+	return h->rank <= 2 && (h->rank < 2 || !h->fortran || h->shape[0] == 1);
+}
+
 static enum attn_status add_strings(const unsigned char *data, const struct npy_header *h, const char *name,
 				    const char *origin, struct bundle *out, struct attn_error *err)
 {
 	struct string_list list = {0};
 	char shape[200];
-	if (h->rank > 1 || (h->rank == 1 && h->shape[0] == 0)) /* a scalar may be a setting */
+	if (!npy_is_list(h))
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "strings have the shape %s, expected at most one dimension, not empty",
+				 "strings have the shape %s, expected at most one dimension, not empty, or a "
+				 "list for each batch item",
 				 tensor_shape_text(h->rank, h->shape, shape, sizeof shape));
 	enum attn_status status = read_strings(data, h, &list, err);
+	if (status == ATTN_OK && h->rank == 2)
+		status = string_lists_agree(&list, h->shape[0], "strings", err);
 	if (status == ATTN_OK)
 		return bundle_add_text(out, name, origin, &list, err);
 	string_list_release(&list);
@@ -185,6 +199,8 @@ enum attn_status npy_add(const unsigned char *data, size_t length, unsigned char
 {
 	struct npy_header h;
 	enum attn_status status = npy_header_parse(data, length, &h, err);
+	if (status == ATTN_OK && h.type[0])
+		status = npy_fail_type(&h, origin, err);
 	if (status == ATTN_OK)
 		status = npy_check_size(&h, length - h.body, err);
 	if (status == ATTN_OK && h.item)

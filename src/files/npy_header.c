@@ -2,16 +2,22 @@
  * literal, which is read by a parser for just the three keys that NumPy writes,
  * not by one for Python.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/bytes_internal.h"
 #include "files/npy_internal.h"
 #include "util/checked.h"
+#include "util/strings.h"
 
 #define SUPPORTED                                                                                            \
 	"float16, bfloat16, float32, float64, int8 to int64, uint8 to uint64, bool ('<f4' and the like) "    \
 	"or strings"
+
+enum {
+	HEADER_STRING = 64 /* bytes of a dtype or key, or of the name of a field */
+};
 
 struct parser {
 	const unsigned char *data; /* the whole file, for positions */
@@ -84,6 +90,61 @@ static bool parse_item(const char *digits, size_t character, size_t *bytes)
 	return *digits >= '1' && *digits <= '9' && !*end && size_mul(characters, character, bytes);
 }
 
+/* Step over brackets and what is in them: the fields of a structure. */
+static bool skip_brackets(struct parser *p)
+{
+	char text[HEADER_STRING];
+	size_t depth = 0;
+	do {
+		skip_space(p);
+		if (p->at == p->end)
+			return false;
+		unsigned char c = p->data[p->at];
+		if ((c == '\'' || c == '"') && !accept_string(p, text, sizeof text))
+			return false;
+		if (c == '\'' || c == '"')
+			continue;
+		depth += c == '[' || c == '(';
+		depth -= c == ']' || c == ')';
+		p->at++;
+	} while (depth > 0);
+	return true;
+}
+
+/* What NumPy calls a dtype that is not read. */
+static void name_type(struct npy_header *h, const char *descr, const char *kind)
+{
+	static const struct {
+		const char *kind, *name;
+	} types[] = {
+	    {"O", "object"},       {"c8", "complex64"}, {"c16", "complex128"}, {"M8", "datetime64"},
+	    {"m8", "timedelta64"}, {"f16", "float128"}, {"V", "void"},
+	};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		if (strncmp(kind, types[i].kind, strlen(types[i].kind)) == 0) {
+			snprintf(h->type, sizeof h->type, "%s", types[i].name);
+			return;
+		}
+	}
+	snprintf(h->type, sizeof h->type, "%.20s", *descr ? descr : "nothing");
+}
+
+enum attn_status npy_fail_type(const struct npy_header *h, const char *origin, struct attn_error *err)
+{
+	if (strcmp(h->type, "structure") == 0)
+		return attn_fail(err, ATTN_BAD_INPUT, "elements are structures, expected " SUPPORTED);
+	if (strcmp(h->type, "object") != 0)
+		return attn_fail(err, ATTN_BAD_INPUT, "elements have dtype '%s'%s, expected " SUPPORTED,
+				 h->descr, strncmp(h->type, "complex", 7) == 0 ? " (complex numbers)" : "");
+	/* A scalar is most often a dictionary of arrays. */
+	return attn_fail(
+	    err, ATTN_BAD_INPUT,
+	    "elements have dtype '%s' (Python objects), a pickle, which is not read because it may "
+	    "run code; if you trust it, convert it: python3 -c \"import numpy; "
+	    "numpy.savez('new.npz', %snumpy.load('%.200s', allow_pickle=True)%s)\"",
+	    h->descr, h->rank == 0 ? "**" : "*", origin_name(origin), h->rank == 0 ? ".item()" : "");
+}
+
 static enum attn_status parse_descr(struct parser *p, struct npy_header *h)
 {
 	static const struct {
@@ -105,11 +166,14 @@ static enum attn_status parse_descr(struct parser *p, struct npy_header *h)
 	    /* NumPy has no name for it: what ml_dtypes saves is two opaque bytes. */
 	    {"V2", DTYPE_BF16},
 	    {"bfloat16", DTYPE_BF16},
+	    {"f1", DTYPE_F8_E5M2}, /* its name in ml_dtypes */
 	};
-	char text[32];
+	char text[HEADER_STRING];
 	skip_space(p);
-	if (p->at < p->end && (p->data[p->at] == '[' || p->data[p->at] == '('))
-		return attn_fail(p->err, ATTN_BAD_INPUT, "elements are structures, expected " SUPPORTED);
+	if (p->at < p->end && (p->data[p->at] == '[' || p->data[p->at] == '(')) {
+		snprintf(h->type, sizeof h->type, "structure");
+		return skip_brackets(p) ? ATTN_OK : malformed(p, "the fields of a structure");
+	}
 	if (!accept_string(p, text, sizeof text))
 		return malformed(p, "a dtype in quotes");
 	bool has_order = text[0] && strchr("<>|=", text[0]);
@@ -125,9 +189,9 @@ static enum attn_status parse_descr(struct parser *p, struct npy_header *h)
 		h->wide = *kind == 'U';
 		return ATTN_OK;
 	}
-	const char *what = *kind == 'O' ? " (Python objects)" : *kind == 'c' ? " (complex numbers)" : "";
-	return attn_fail(p->err, ATTN_BAD_INPUT, "elements have dtype '%s'%s, expected " SUPPORTED, text,
-			 what);
+	snprintf(h->descr, sizeof h->descr, "%s", text);
+	name_type(h, text, kind);
+	return ATTN_OK;
 }
 
 static enum attn_status parse_shape(struct parser *p, struct npy_header *h)
@@ -174,7 +238,7 @@ static enum attn_status parse_order(struct parser *p, struct npy_header *h)
 static enum attn_status parse_entry(struct parser *p, struct npy_header *h)
 {
 	static const char expected[] = "'descr', 'fortran_order' and 'shape', each once";
-	char key[32];
+	char key[HEADER_STRING];
 	size_t start = p->at;
 	if (!accept_string(p, key, sizeof key))
 		return malformed(p, "a key in quotes or '}'");

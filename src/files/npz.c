@@ -4,16 +4,17 @@
  * roles; a member's elements are inflated when somebody asks for them, since a small
  * archive may hold more than memory does.
  *
- * A member that is not an npy file is an error, not skipped: an archive with
- * other things in it (a PyTorch checkpoint, say) is not what it was taken for,
- * and what was silently left out would be missed only later.
+ * A member of a type that is not read (Python objects, dates), or that is no npy file, is
+ * listed among the bundle's others, which say so where one is asked for.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "files/formats.h"
 #include "files/npy_internal.h"
+#include "files/pickle_internal.h"
 #include "files/zip_internal.h"
 
 enum {
@@ -161,6 +162,30 @@ static enum attn_status add_tensor(const char *name, const struct npy_header *h,
 	return bundle_add_tensor(out, &t, err);
 }
 
+/* List what is not read. */
+static enum attn_status add_other(const char *name, const char *type, const struct npy_header *h,
+				  const struct attn_error *why, const char *origin, struct bundle *out,
+				  struct attn_error *err)
+{
+	struct other *other = bundle_add_other(out, name, origin, type, why->message, err);
+	if (!other)
+		return ATTN_FAILED;
+	other->rank = h->rank;
+	memcpy(other->shape, h->shape, sizeof h->shape);
+	return ATTN_OK;
+}
+
+static enum attn_status add_unread(const char *name, const struct npy_header *h, const char *origin,
+				   struct bundle *out, struct attn_error *err)
+{
+	struct attn_error why;
+	if (h->type[0])
+		npy_fail_type(h, origin, &why);
+	else
+		attn_fail(&why, ATTN_BAD_INPUT, "strings have a shape that is no list of tokens");
+	return add_other(name, h->type[0] ? h->type : "string", h, &why, origin, out, err);
+}
+
 static enum attn_status add_array(const struct zip_member *m, const unsigned char *data, const char *origin,
 				  struct bundle *out, struct attn_error *err)
 {
@@ -168,11 +193,14 @@ static enum attn_status add_array(const struct zip_member *m, const unsigned cha
 	enum attn_status status = read_header(m, data, &h, err);
 	if (status != ATTN_OK)
 		return status;
-	struct source *source = source_new(m, data);
+	bool unread = h.type[0] || (h.item && !npy_is_list(&h));
+	struct source *source = unread ? NULL : source_new(m, data);
 	char *name = strndup(m->name, strlen(m->name) - strlen(".npy"));
-	if (!source || !name) {
+	if ((!source && !unread) || !name) {
 		free(source);
 		status = attn_fail_memory(err);
+	} else if (unread) {
+		status = add_unread(name, &h, origin, out, err);
 	} else {
 		status = h.item ? add_text(name, source, origin, out, err)
 				: add_tensor(name, &h, source, origin, out, err);
@@ -181,22 +209,34 @@ static enum attn_status add_array(const struct zip_member *m, const unsigned cha
 	return status;
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t length = strlen(name), ending_length = strlen(ending);
+	return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
 static enum attn_status add_member(const struct zip_member *m, const unsigned char *data, const char *origin,
 				   struct bundle *out, struct attn_error *err)
 {
-	size_t length = strlen(m->name), ending = strlen(".npy");
-	if (length <= ending || strcmp(m->name + length - ending, ".npy") != 0)
-		return length >= 8 && strcmp(m->name + length - 8, "data.pkl") == 0
-			   ? attn_fail(
-				 err, ATTN_BAD_INPUT,
-				 "a PyTorch checkpoint, expected npz or safetensors: save it as one of them")
-			   : attn_fail(err, ATTN_BAD_INPUT,
-				       "archive holds '%.200s', expected only arrays, which end in '.npy'",
-				       m->name);
+	static const struct npy_header none = {0};
+	struct attn_error why;
+	if (!ends_with(m->name, ".npy") || strcmp(m->name, ".npy") == 0) {
+		attn_fail(&why, ATTN_BAD_INPUT, "not an array, whose member ends in '.npy'");
+		return add_other(m->name, "file", &none, &why, origin, out, err);
+	}
 	enum attn_status status = add_array(m, data, origin, out, err);
 	if (status == ATTN_BAD_INPUT)
 		prefix_member(m, err);
 	return status;
+}
+
+/* A checkpoint of PyTorch is an archive, too, with a pickle that says what is in it. */
+static bool is_checkpoint(const struct zip *zip)
+{
+	for (size_t i = 0; i < zip->count; i++)
+		if (ends_with(zip->members[i].name, "data.pkl"))
+			return true;
+	return false;
 }
 
 enum attn_status npz_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
@@ -204,6 +244,10 @@ enum attn_status npz_parse(const unsigned char *data, size_t length, const char 
 {
 	struct zip zip;
 	enum attn_status status = zip_open(&zip, data, length, err);
+	if (status == ATTN_OK && is_checkpoint(&zip)) {
+		zip_release(&zip);
+		return checkpoint_fail(origin, err);
+	}
 	for (size_t i = 0; i < zip.count && status == ATTN_OK; i++)
 		status = add_member(&zip.members[i], data, origin, out, err);
 	zip_release(&zip);

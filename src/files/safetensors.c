@@ -35,6 +35,7 @@ struct entry {
 	size_t shape[TENSOR_MAX_RANK];
 	struct range range;
 	bool has_dtype, has_shape, has_offsets;
+	const char *unread; /* a dtype that is not computed with, or NULL */
 };
 
 struct reader {
@@ -63,10 +64,11 @@ static enum attn_status read_dtype(const struct reader *r, struct entry *e, cons
 		const char *name;
 		enum dtype dtype;
 	} types[] = {
-	    {"F64", DTYPE_F64},   {"F32", DTYPE_F32}, {"F16", DTYPE_F16}, {"BF16", DTYPE_BF16},
-	    {"I64", DTYPE_I64},   {"I32", DTYPE_I32}, {"I16", DTYPE_I16}, {"I8", DTYPE_I8},
-	    {"U64", DTYPE_U64},   {"U32", DTYPE_U32}, {"U16", DTYPE_U16}, {"U8", DTYPE_U8},
-	    {"BOOL", DTYPE_BOOL},
+	    {"F64", DTYPE_F64},   {"F32", DTYPE_F32},         {"F16", DTYPE_F16},
+	    {"BF16", DTYPE_BF16}, {"I64", DTYPE_I64},         {"I32", DTYPE_I32},
+	    {"I16", DTYPE_I16},   {"I8", DTYPE_I8},           {"U64", DTYPE_U64},
+	    {"U32", DTYPE_U32},   {"U16", DTYPE_U16},         {"U8", DTYPE_U8},
+	    {"BOOL", DTYPE_BOOL}, {"F8_E4M3", DTYPE_F8_E4M3}, {"F8_E5M2", DTYPE_F8_E5M2},
 	};
 	if (!cJSON_IsString(item))
 		return attn_fail(r->err, ATTN_BAD_INPUT, "'%.200s' has a dtype that is %s, expected a string",
@@ -77,10 +79,8 @@ static enum attn_status read_dtype(const struct reader *r, struct entry *e, cons
 			return ATTN_OK;
 		}
 	}
-	return attn_fail(r->err, ATTN_BAD_INPUT,
-			 "'%.200s' has dtype '%.50s', expected F64, F32, F16, BF16, I8 to I64, U8 to U64 "
-			 "or BOOL",
-			 e->range.name, item->valuestring);
+	e->unread = item->valuestring;
+	return ATTN_OK;
 }
 
 static enum attn_status read_shape(const struct reader *r, struct entry *e, const cJSON *item)
@@ -145,12 +145,34 @@ static enum attn_status read_entry(const struct reader *r, struct entry *e, cons
 	return status;
 }
 
+/* List a tensor whose dtype is not computed with. */
+static enum attn_status add_unread(const struct reader *r, const struct entry *e)
+{
+	struct attn_error why;
+	attn_fail(
+	    &why, ATTN_BAD_INPUT,
+	    "'%.200s' has dtype '%.50s', expected F64, F32, F16, BF16, F8_E4M3, F8_E5M2, I8 to I64, U8 to "
+	    "U64 or BOOL",
+	    e->range.name, e->unread);
+	struct other *other =
+	    bundle_add_other(r->out, e->range.name, r->origin, e->unread, why.message, r->err);
+	if (!other)
+		return ATTN_FAILED;
+	other->rank = e->rank;
+	memcpy(other->shape, e->shape, sizeof e->shape);
+	return ATTN_OK;
+}
+
 static enum attn_status add_tensor(struct reader *r, const cJSON *object)
 {
 	struct entry e = {.range = {object->string, 0, 0}};
 	enum attn_status status = read_entry(r, &e, object);
 	if (status != ATTN_OK)
 		return status;
+
+	r->ranges[r->count++] = e.range;
+	if (e.unread)
+		return add_unread(r, &e);
 
 	size_t found = e.range.end - e.range.begin, expected = dtype_size(e.dtype);
 	bool fits = true;
@@ -179,7 +201,6 @@ static enum attn_status add_tensor(struct reader *r, const cJSON *object)
 			to[i] = from[i - i % size + (size - 1 - i % size)];
 		t.data = to;
 	}
-	r->ranges[r->count++] = e.range;
 	return bundle_add_tensor(r->out, &t, r->err);
 }
 
@@ -219,12 +240,18 @@ static enum attn_status add_text(const struct reader *r, const cJSON *item)
 						  strlen(item->valuestring), &array, r->err);
 	if (status == ATTN_OK)
 		status = json_strings(array, item->string, &list, r->err);
-	else if (status == ATTN_BAD_INPUT) {
-		char prefix[80];
-		snprintf(prefix, sizeof prefix, "metadata '%s' is not a JSON list of strings", item->string);
-		attn_error_prefix(r->err, prefix);
-	}
 	cJSON_Delete(array);
+	if (status == ATTN_BAD_INPUT) {
+		struct attn_error why;
+		attn_fail(&why, ATTN_BAD_INPUT, "metadata '%s' is not a JSON list of strings: %.300s",
+			  item->string, r->err ? r->err->message : "");
+		struct other *other =
+		    bundle_add_other(r->out, item->string, r->origin, "string", why.message, r->err);
+		if (!other)
+			return ATTN_FAILED;
+		other->value = strdup(item->valuestring);
+		return other->value ? ATTN_OK : attn_fail_memory(r->err);
+	}
 	if (status != ATTN_OK)
 		return status;
 	return bundle_add_text(r->out, item->string, r->origin, &list, r->err);

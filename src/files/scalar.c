@@ -12,10 +12,16 @@ static bool is_setting(const char *name)
 	return role && role_is_setting(role);
 }
 
+/* Whether a tensor named after a setting is one, or the two of a pair. */
+static bool is_scalar(const struct tensor *t)
+{
+	return t->count == 1 || (t->count == 2 && role_find(t->name)->kind == ROLE_SETTING_PAIR);
+}
+
 static enum attn_status add_tensor(struct bundle *b, struct tensor *t, struct attn_error *err)
 {
 	char text[200];
-	if (t->count != 1 && (t->count != 2 || role_find(t->name)->kind != ROLE_SETTING_PAIR))
+	if (!is_scalar(t))
 		return attn_fail(
 		    err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected one number: it is a setting",
 		    origin_name(t->origin), t->name, tensor_shape_text(t->rank, t->shape, text, sizeof text));
@@ -46,11 +52,13 @@ static enum attn_status add_text(struct bundle *b, struct text *text, struct att
 	return bundle_add_setting(b, text->name, text->list.items[0], text->origin, err);
 }
 
-enum attn_status scalars_to_settings(struct bundle *b, struct attn_error *err)
+enum attn_status scalars_to_settings(struct bundle *b, bool part, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < b->tensor_count && status == ATTN_OK; i++) {
 		if (!is_setting(b->tensors[i].name))
+			continue;
+		if (part && !is_scalar(&b->tensors[i]))
 			continue;
 		status = add_tensor(b, &b->tensors[i], err);
 		if (status == ATTN_OK)
@@ -60,7 +68,12 @@ enum attn_status scalars_to_settings(struct bundle *b, struct attn_error *err)
 		const struct role *role = role_find(b->texts[i].name);
 		if (!role || role->kind == ROLE_TEXT)
 			continue;
-		if (!role_is_setting(role) && role->kind != ROLE_PER_HEAD)
+		bool setting = role_is_setting(role) || role->kind == ROLE_PER_HEAD;
+		if (part && setting)
+			status = text_load(&b->texts[i], err);
+		if (status != ATTN_OK || (part && (!setting || b->texts[i].list.count != 1)))
+			continue;
+		if (!setting)
 			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is text, expected numbers, %s",
 					 origin_name(b->texts[i].origin), role->name, role->shape);
 		status = add_text(b, &b->texts[i], err);

@@ -92,6 +92,8 @@ static enum attn_status bind_mask(struct masking *v, const struct bundle *b, str
 	case DTYPE_F32:
 	case DTYPE_F16:
 	case DTYPE_BF16:
+	case DTYPE_F8_E4M3:
+	case DTYPE_F8_E5M2:
 		return bind_float_mask(v, t, notes, err);
 	default:
 		return attn_fail(

@@ -43,6 +43,15 @@ static void setting_release(struct setting *setting)
 	free(setting->origin);
 }
 
+static void other_release(struct other *other)
+{
+	free(other->name);
+	free(other->origin);
+	free(other->type);
+	free(other->value);
+	free(other->why);
+}
+
 void bundle_release(struct bundle *b)
 {
 	for (size_t i = 0; i < b->tensor_count; i++)
@@ -51,6 +60,10 @@ void bundle_release(struct bundle *b)
 		text_release(&b->texts[i]);
 	for (size_t i = 0; i < b->setting_count; i++)
 		setting_release(&b->settings[i]);
+	for (size_t i = 0; i < b->other_count; i++)
+		other_release(&b->others[i]);
+	free(b->others);
+	string_list_release(&b->notes);
 	free(b->tensors);
 	free(b->texts);
 	free(b->settings);
@@ -84,6 +97,14 @@ const struct setting *bundle_setting(const struct bundle *b, const char *name)
 	for (size_t i = 0; i < b->setting_count; i++)
 		if (strcmp(b->settings[i].name, name) == 0)
 			return &b->settings[i];
+	return NULL;
+}
+
+const struct other *bundle_other(const struct bundle *b, const char *name)
+{
+	for (size_t i = 0; i < b->other_count; i++)
+		if (strcmp(b->others[i].name, name) == 0)
+			return &b->others[i];
 	return NULL;
 }
 
@@ -142,6 +163,14 @@ enum attn_status bundle_take_text(struct bundle *b, struct text *text, struct at
 	const struct text *other = bundle_text(b, text->name);
 	enum attn_status status = ATTN_OK;
 	struct text *texts = NULL;
+	if (other && text->implied) {
+		text_release(text);
+		return ATTN_OK;
+	}
+	if (other && other->implied) {
+		bundle_remove_text(b, (size_t)(other - b->texts));
+		other = NULL;
+	}
 	if (other)
 		status = fail_twice(text->name, other->origin, text->origin, err);
 	else if (!(texts = grown(b->texts, b->text_count, sizeof *texts)))
@@ -156,6 +185,43 @@ enum attn_status bundle_take_text(struct bundle *b, struct text *text, struct at
 	return ATTN_OK;
 }
 
+struct other *bundle_add_other(struct bundle *b, const char *name, const char *origin, const char *type,
+			       const char *why, struct attn_error *err)
+{
+	struct other *others = grown(b->others, b->other_count, sizeof *others);
+	if (others) {
+		b->others = others;
+		struct other o = {.name = strdup(name),
+				  .origin = strdup(origin_name(origin)),
+				  .type = strdup(type),
+				  .why = strdup(why)};
+		if (o.name && o.origin && o.type && o.why) {
+			b->others[b->other_count] = o;
+			return &b->others[b->other_count++];
+		}
+		other_release(&o);
+	}
+	attn_fail_memory(err);
+	return NULL;
+}
+
+/* Move the others of `from`, and copy its notes. */
+static enum attn_status take_others(struct bundle *to, struct bundle *from, struct attn_error *err)
+{
+	for (size_t i = 0; i < from->other_count; i++) {
+		struct other *others = grown(to->others, to->other_count, sizeof *others);
+		if (!others)
+			return attn_fail_memory(err);
+		to->others = others;
+		to->others[to->other_count++] = from->others[i];
+		from->others[i] = (struct other){0};
+	}
+	for (size_t i = 0; i < from->notes.count; i++)
+		if (!string_list_add(&to->notes, from->notes.items[i]))
+			return attn_fail_memory(err);
+	return ATTN_OK;
+}
+
 static enum attn_status append_setting(struct bundle *b, const char *name, const char *value,
 				       const char *origin, bool from_command, struct attn_error *err)
 {
@@ -163,7 +229,7 @@ static enum attn_status append_setting(struct bundle *b, const char *name, const
 	if (!settings)
 		return attn_fail_memory(err);
 	b->settings = settings;
-	struct setting s = {strdup(name), strdup(value), origin ? strdup(origin) : NULL, from_command};
+	struct setting s = {strdup(name), strdup(value), origin ? strdup(origin) : NULL, from_command, false};
 	if (!s.name || !s.value || (origin && !s.origin)) {
 		setting_release(&s);
 		return attn_fail_memory(err);
@@ -242,6 +308,8 @@ enum attn_status bundle_merge(struct bundle *to, struct bundle *from, struct att
 	for (size_t i = 0; i < from->setting_count && status == ATTN_OK; i++)
 		status = bundle_add_setting(to, from->settings[i].name, from->settings[i].value,
 					    from->settings[i].origin, err);
+	if (status == ATTN_OK)
+		status = take_others(to, from, err);
 	to->has_head_list |= from->has_head_list;
 	bundle_release(from);
 	return status;

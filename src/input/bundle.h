@@ -12,6 +12,7 @@ struct text {
 	char *name; /* "tokens", "source_tokens", "head_names" */
 	char *origin;
 	struct string_list list;
+	bool implied; /* the labels of a table: gives way to a list that is given by itself */
 
 	/* As a tensor's: the list is empty until text_load has been called. */
 	enum attn_status (*load)(struct text *text, struct attn_error *err);
@@ -24,6 +25,18 @@ struct setting {
 	char *name, *value;
 	char *origin;      /* a file, or the option that set it */
 	bool from_command; /* overrides a file's, and is never overridden */
+	bool implied;      /* how a table or layers were read: not a name of the file's */
+};
+
+/* What a file holds that cannot be used: another program's, or of a type that is not computed
+ * with.  It is listed, and an error only where it is asked for. */
+struct other {
+	char *name, *origin;
+	char *type;  /* "object", "C64", "string", ... */
+	char *why;   /* the error when it is asked for, without the file's name */
+	char *value; /* a string or number; NULL where it is more */
+	int rank;    /* 0 also where it has no shape */
+	size_t shape[TENSOR_MAX_RANK];
 };
 
 struct bundle {
@@ -33,6 +46,9 @@ struct bundle {
 	size_t text_count;
 	struct setting *settings;
 	size_t setting_count;
+	struct string_list notes; /* on how a file was read, for the user */
+	struct other *others;
+	size_t other_count;
 	bool has_head_list;                /* wq, wk, wv were joined from a "heads" list */
 	struct bundle_resource *resources; /* see bundle_keep */
 };
@@ -52,6 +68,11 @@ enum attn_status bundle_take_text(struct bundle *b, struct text *text, struct at
  * first then stays. */
 enum attn_status bundle_add_setting(struct bundle *b, const char *name, const char *value, const char *origin,
 				    struct attn_error *err);
+
+/* Add what cannot be used, of which the caller may then set value, rank and shape; NULL when out
+ * of memory.  The strings are copied; `origin` may be NULL.  A name may come more than once. */
+struct other *bundle_add_other(struct bundle *b, const char *name, const char *origin, const char *type,
+			       const char *why, struct attn_error *err);
 
 /* Set from the command line: overrides what files say. */
 enum attn_status bundle_override(struct bundle *b, const char *name, const char *value, const char *origin,
@@ -78,5 +99,6 @@ void bundle_remove_text(struct bundle *b, size_t index);
 struct tensor *bundle_tensor(const struct bundle *b, const char *name);   /* or NULL */
 const struct text *bundle_text(const struct bundle *b, const char *name); /* or NULL */
 const struct setting *bundle_setting(const struct bundle *b, const char *name);
+const struct other *bundle_other(const struct bundle *b, const char *name);
 
 #endif

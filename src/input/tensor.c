@@ -13,11 +13,11 @@ static const struct {
 	const char *name;
 	size_t size;
 } dtypes[DTYPE_COUNT] = {
-    [DTYPE_F64] = {"float64", 8},   [DTYPE_F32] = {"float32", 4}, [DTYPE_F16] = {"float16", 2},
-    [DTYPE_BF16] = {"bfloat16", 2}, [DTYPE_I64] = {"int64", 8},   [DTYPE_I32] = {"int32", 4},
-    [DTYPE_I16] = {"int16", 2},     [DTYPE_I8] = {"int8", 1},     [DTYPE_U64] = {"uint64", 8},
-    [DTYPE_U32] = {"uint32", 4},    [DTYPE_U16] = {"uint16", 2},  [DTYPE_U8] = {"uint8", 1},
-    [DTYPE_BOOL] = {"bool", 1},
+    [DTYPE_F64] = {"float64", 8},   [DTYPE_F32] = {"float32", 4},     [DTYPE_F16] = {"float16", 2},
+    [DTYPE_BF16] = {"bfloat16", 2}, [DTYPE_F8_E4M3] = {"F8_E4M3", 1}, [DTYPE_F8_E5M2] = {"F8_E5M2", 1},
+    [DTYPE_I64] = {"int64", 8},     [DTYPE_I32] = {"int32", 4},       [DTYPE_I16] = {"int16", 2},
+    [DTYPE_I8] = {"int8", 1},       [DTYPE_U64] = {"uint64", 8},      [DTYPE_U32] = {"uint32", 4},
+    [DTYPE_U16] = {"uint16", 2},    [DTYPE_U8] = {"uint8", 1},        [DTYPE_BOOL] = {"bool", 1},
 };
 
 size_t dtype_size(enum dtype dtype)
@@ -100,6 +100,24 @@ float bf16_to_f32(unsigned short bits)
 	return f32_from_bits((uint32_t)bits << 16);
 }
 
+float e4m3_to_f32(unsigned char bits)
+{
+	uint32_t sign = (uint32_t)(bits & 0x80u) << 24;
+	uint32_t exponent = bits >> 3 & 0xfu, fraction = bits & 0x7u;
+	if (exponent == 0xf && fraction == 7)
+		return f32_from_bits(sign | 0x7fc00000u);
+	if (exponent == 0) { /* zero and subnormals: fraction * 2^-9 */
+		float value = (float)fraction * 0x1p-9f;
+		return sign ? -value : value;
+	}
+	return f32_from_bits(sign | (exponent + 120) << 23 | fraction << 20);
+}
+
+float e5m2_to_f32(unsigned char bits)
+{
+	return f16_to_f32((unsigned short)(bits << 8));
+}
+
 /* Read one element of a type at any address. */
 #define LOAD(type, t, i) load_##type((const unsigned char *)(t)->data + (i) * sizeof(type))
 #define DEFINE_LOAD(type)                                                                                    \
@@ -131,6 +149,10 @@ double tensor_get(const struct tensor *t, size_t i)
 		return (double)f16_to_f32(LOAD(uint16_t, t, i));
 	case DTYPE_BF16:
 		return (double)bf16_to_f32(LOAD(uint16_t, t, i));
+	case DTYPE_F8_E4M3:
+		return (double)e4m3_to_f32(LOAD(uint8_t, t, i));
+	case DTYPE_F8_E5M2:
+		return (double)e5m2_to_f32(LOAD(uint8_t, t, i));
 	case DTYPE_I64:
 		return (double)LOAD(int64_t, t, i);
 	case DTYPE_I32:

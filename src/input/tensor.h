@@ -22,6 +22,8 @@ enum dtype {
 	DTYPE_F32,
 	DTYPE_F16,
 	DTYPE_BF16,
+	DTYPE_F8_E4M3, /* of OCP: no infinity, 0x7f and 0xff are NaN (FN) */
+	DTYPE_F8_E5M2, /* the upper half of a float16 */
 	DTYPE_I64,
 	DTYPE_I32,
 	DTYPE_I16,
@@ -82,5 +84,7 @@ enum attn_status tensor_to_f32(const struct tensor *t, float *out, struct attn_e
 
 float f16_to_f32(unsigned short bits);  /* IEEE 754 binary16, subnormals too */
 float bf16_to_f32(unsigned short bits); /* the upper half of a float32 */
+float e4m3_to_f32(unsigned char bits);  /* DTYPE_F8_E4M3; exact, as the others are */
+float e5m2_to_f32(unsigned char bits);  /* DTYPE_F8_E5M2 */
 
 #endif

@@ -231,7 +231,7 @@ hint 2 "no head is named 'sam', did you mean 'same'" inspect token it x.json --h
 hint 2 "no head is named 'zzzz'" inspect token it x.json --head zzzz
 hint 2 "expected a list such as 0,3-5 or a name" inspect token it x.json --head 1-
 hint 3 'JSON has no NaN' run <(printf '{"wq": [[NaN]]}')
-hint 3 'an old PyTorch checkpoint' run <(printf '\200\002}q\000.')
+hint 3 'a PyTorch checkpoint, a pickle, which is not read' run <(printf '\200\002}q\000.')
 hint 4 "'two' is a directory, expected a file" heatmap two
 attn run x.json -o results > out 2> err
 hint 4 "'results' is a directory, did you mean 'results/attention.safetensors'" heatmap results

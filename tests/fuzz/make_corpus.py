@@ -88,7 +88,8 @@ def make_npy():
         "huge-number": raw_npy(header(shape="(99999999999999999999999,)"), b""),
         "wraps-zero": raw_npy(header(shape="(4294967296, 4294967296, 0)"), b""),
         "structure": npy(np.zeros(2, [("a", "<f4"), ("b", "<i4")])),
-        "strings-2d": npy(np.array([["a", "bc"]])),
+        "strings-2d": npy(np.array([["a", "bc"], ["a", "b"]])),
+        "strings-3d": npy(np.array([[["a", "bc"]]])),
         "strings-empty": raw_npy(header("'<U2'", shape="(0,)")),
         "strings-nothing": raw_npy(header("'<U0'", shape="(1000000000000,)")),
         "strings-wrap": raw_npy(header("'<U4611686018427387905'", shape="(1,)"), bytes(4)),
@@ -196,11 +197,19 @@ def make_npz():
     central, central_deflated = one.index(b"PK\1\2"), one_deflated.index(b"PK\1\2")
     end = one.index(b"PK\5\6")
     big = struct.pack("<L", 0x7FFFFFFF)
+    put("npz/other-member.npz", archive([("q.npy", a), ("readme.txt", b"hello")]))
+    put("npz/no-name.npz", archive([(".npy", a)]))
+    others = {
+        "object": np.array([None, {}], object),
+        "date": np.array(["2020-01-01"], "M8[D]"),
+        "complex": np.zeros((2, 2), "c8"),
+        "structure": np.zeros(2, [("a", "<f4"), ("b", "<i4")]),
+        "cube": np.array([[["a"]]]),
+    }
+    put("npz/others.npz", archive([("q.npy", a)] + [(name + ".npy", npy(x)) for name, x in others.items()]))
     bad = {
         "twice": archive([("q.npy", a), ("r.npy", a)]).replace(b"r.npy", b"q.npy"),
         "torch": archive([("model/data.pkl", b"\x80\x02}.")]),
-        "other-member": archive([("q.npy", a), ("readme.txt", b"hello")]),
-        "no-name": archive([(".npy", a)]),
         "member": archive([("q.npy", b"not an array")]),
         "bzip2": archive([("q.npy", a)], compression=zipfile.ZIP_BZIP2),
         "lzma": archive([("q.npy", a)], compression=zipfile.ZIP_LZMA),
@@ -269,6 +278,15 @@ def make_safetensors():
     head["scalar"] = {"dtype": "U8", "shape": [], "data_offsets": [at, at + 1]}
     head["zero"] = {"dtype": "F32", "shape": [0, 3], "data_offsets": [at + 1, at + 1]}
     put("safetensors/dtypes.safetensors", safetensors(head, bytes(range(at + 1))))
+    for name in ("E4M3", "E5M2"):
+        every = {"q": {"dtype": "F8_" + name, "shape": [256], "data_offsets": [0, 256]}}
+        put("safetensors/f8-%s.safetensors" % name.lower(), safetensors(every, bytes(range(256))))
+    others = {"q": q, "c": {"dtype": "C64", "shape": [3], "data_offsets": [24, 48]},
+              "f": {"dtype": "F4", "shape": [2, 2], "data_offsets": [48, 50]}}
+    put("safetensors/others.safetensors", safetensors(others, body[:24] * 2 + b"ab"))
+    for name, text in (("text", "the cat"), ("numbers", "[1,2]")):
+        put("safetensors/tokens-%s.safetensors" % name,
+            safetensors({"__metadata__": {"tokens": text}, "q": q}, body[:24]))
 
     def one(**change):
         return safetensors({"q": dict(q, **change)}, body[:24])
@@ -277,7 +295,6 @@ def make_safetensors():
         return safetensors(text.encode(), body[:24])
     info = json.dumps(q)
     bad = {
-        "f8": safetensors({"q": {"dtype": "F8_E4M3", "shape": [24], "data_offsets": [0, 24]}}, body[:24]),
         "dtype-number": one(dtype=3),
         "shape-number": one(shape=6),
         "shape-negative": one(shape=[-2, -3]),
@@ -306,8 +323,6 @@ def make_safetensors():
         "metadata-key-twice": twice('{"__metadata__":{"a":"1","a":"1"},"q":%s}' % info),
         "metadata-number": twice('{"__metadata__":{"a":1},"q":%s}' % info),
         "metadata-list": twice('{"__metadata__":["a"],"q":%s}' % info),
-        "tokens-text": twice('{"__metadata__":{"tokens":"the cat"},"q":%s}' % info),
-        "tokens-numbers": twice('{"__metadata__":{"tokens":"[1,2]"},"q":%s}' % info),
         "nul": twice('{"q\\u0000":%s}' % info),
         "trailing": twice('{"q":%s} x' % info),
         "array": safetensors(b"[1]"),
@@ -421,6 +436,64 @@ def make_json():
     put("json/bad-raw-nul.json", b'{"wq": [[1]]}\0')
 
 
+def make_json_part():
+    """Documents of other programs."""
+    attn = [[[[1, 0, 0], [0.5, 0.5, 0], [0.2, 0.3, 0.5]]]]
+    steps = [[[[[1, 0], [0.5, 0.5]]]], [[[[0.2, 0.3, 0.5]]]], [[[[0.1, 0.2, 0.3, 0.4]]]]]
+    left = ["a", "b", "c"]
+    view = {"name": None, "attn": attn, "left_text": left, "right_text": left}
+    documents = {
+        "dump": {"prompt": "a b c", "n": 3, "ok": True, "none": None, "tokens": left, "layers": attn},
+        "nested": {"examples": [{"attn": attn, "words": left}, {"attn": attn, "words": left}], "a.b": [1]},
+        "bertviz": {"attention": [view], "default_filter": "0"},
+        "bertviz-all": {"all": view, "aa": view},
+        "steps": {"attentions": steps},
+        "causal": {"w": [[1], [0.5, 0.5], [0.2, 0.3, 0.5]]},
+        "ragged": {"w": [[1], [0.5, 0.5, 0], [0.5, 0.5]], "x": [[[1, 2]], [[1, 2], [3, 4]]], "m": [1, "a"]},
+        "roles": {"wq": [[1, 2], [3]], "tokens": [["a", "b"], ["a", "c"]], "layer": [[1, 2]], "heads": [1]},
+    }
+    for name, document in documents.items():
+        put("json_part/%s.json" % name, json.dumps(document).encode())
+    put("json_part/lines.jsonl", b'{"a": [1, 2]}\r\n\n{"a": [3, 4], "b": "x"}\n')
+    put("json_part/rows.jsonl", b"[0.5, 0.5]\n[0.25, 0.75]\n")
+    put("json_part/bare.json", b"[[1, 2], [3, 4]]")
+    put("json_part/bad-comma.json", b'{"a": [1, 2,]}')
+    put("json_part/bad-comment.json", b'{"a": 1} // none')
+
+
+def make_table():
+    files = {
+        "both.csv": ",the,cat\nthe,0.9,0.1\ncat,0.7,0.3\n",
+        "quoted.csv": '"","a,b","say ""no""",\r\n'
+                      '"a,b",0.5,0.25,0.25\r\n"x\ny",1,0,0\r\nz,0,1,0\r\n',
+        "semicolon.csv": "q;the;cat\nthe;0.9;0.1\n",
+        "header.tsv": "the\tcat\n0.9\t0.1\n0.7\t0.3\n",
+        "numbered.csv": ",0,1,2\n0,1,0,0\n1,0.5,0.5,0\n2,0.2,0.3,0.5\n",
+        "index.csv": "0,1,2\n1,0,0\n0.5,0.5,0\n0.2,0.3,0.5\n",
+        "column.txt": "0 1 0 0\n1 0.5 0.5 0\n2 0.2 0.3 0.5\n",
+        "savetxt.txt": "# made by numpy\n1.000000000000000000e+00 0.000000000000000000e+00\n"
+                       "5.000000000000000000e-01 nan\n",
+        "short-header.txt": "the cat\nthe 0.9 0.1\n##at 0.7 -inf\n",
+        "weights.tsv": "layer\thead\tquery\tquery_token\tkey\tkey_token\tweight\tbatch\n" +
+                       "".join("3\t%d\t%d\t%s\t%d\t%s\t0.5\t0\n" % (h, q, "a\\t"[q * 1:], k, "a\\t"[k * 1:])
+                               for h in (1, 2) for q in (0, 1) for k in (0, 1)),
+        "triples.txt": "0 0 1\n1 0 0.25\n1 1 0.75\n2 2 1\n",
+        "tokens.tsv": "query\tkey\tweight\nthe\tthe\t1\ncat\tthe\t0.25\ncat\tcat\t0.75\n",
+        "words.csv": "le,the,0.9\nchat,cat,0.8\n",
+        "bad-twice.csv": "query,key,weight\n0,0,1\n0,0,0.5\n",
+        "bad-huge.csv": "query,key,weight\n99999999,99999999,0.5\n",
+        "bad-wraps.csv": "layer,head,query,key,weight\n0,0,0,0,1\n4294967296,4294967296,4294967296,1,1\n",
+        "bad-ragged.csv": "1,2\n3\n",
+        "bad-open.csv": '"a,b\n1,2,x\n',
+        "bad-story.txt": "Once upon a time\n",
+        "bad-nothing.txt": "# no more\n",
+    }
+    for name, text in files.items():
+        put("table/" + name, text.encode())
+    put("table/bad-latin1.txt", b"0.5 \xe9\n")
+    put("table/bad-zero.txt", b"0.5 \0\n")
+
+
 def part(sizes, **more):
     """Part 1 of 1 with the sizes layers, batch, heads, queries, keys, value size, output size."""
     layers, batch, heads, queries, keys, value_size, output_size = sizes
@@ -503,11 +576,13 @@ def make_picture():
 
 
 if __name__ == "__main__":
-    for folder in ("npy", "npz", "safetensors", "json", "parts", "picture"):
+    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
     make_safetensors()
     make_json()
+    make_json_part()
+    make_table()
     make_parts()
     make_picture()

@@ -80,8 +80,13 @@ static void test_sniff(void **state)
 	    {"{ \"abc\":{}}", 11, FORMAT_JSON},
 	    {" \t\r\n[1]", 7, FORMAT_JSON},
 	    {"\xef\xbb\xbf{}", 5, FORMAT_JSON},
-	    {"\xef\xbb\xbf", 3, FORMAT_UNKNOWN},
-	    {"3", 1, FORMAT_UNKNOWN},
+	    {"\xef\xbb\xbf", 3, FORMAT_TEXT},
+	    {"3", 1, FORMAT_TEXT},
+	    {"the\ncat", 7, FORMAT_TEXT},
+	    {"[CLS]\nthe", 9, FORMAT_TEXT},
+	    {"[\n-1]", 5, FORMAT_JSON},
+	    {"[NaN]", 5, FORMAT_JSON},
+	    {"caf\xe9", 4, FORMAT_UNKNOWN},
 	    {"", 0, FORMAT_UNKNOWN},
 	};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -259,9 +264,10 @@ static void test_bad(void **state)
 	expect_failure("q=" NPZ "empty.npz", ATTN_BAD_INPUT, "holds no tensor for 'q'");
 	expect_failure(NPY "bad-short.npy", ATTN_BAD_INPUT, "'" NPY "bad-short.npy': data is 23 bytes");
 	expect_failure("q=" JSON "bad-ragged.json", ATTN_BAD_INPUT,
-		       "'" JSON "bad-ragged.json': 'wq' row 2 has 3 numbers, expected 4");
+		       "'" JSON
+		       "bad-ragged.json' holds no tensor for 'q': 'wq' row 2 has 3 numbers, expected 4");
 	expect_failure("tests/unit/test_input.c", ATTN_BAD_INPUT,
-		       "'tests/unit/test_input.c': unknown format, expected JSON, npy, npz or safetensors");
+		       "'tests/unit/test_input.c': not a table of numbers");
 	expect_failure("/dev/null", ATTN_BAD_INPUT, "'/dev/null' is empty");
 	expect_failure("tests", ATTN_FAILED, "'tests' is a directory");
 	assert_int_equal(mkdir(scratch_path("results"), 0777), 0);

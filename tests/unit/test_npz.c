@@ -98,14 +98,53 @@ static void test_empty_and_dense(void **state)
 	free(bytes.data);
 }
 
+/* What is not read is listed, with its type and shape, beside what is. */
+static void test_others(void **state)
+{
+	static const struct {
+		const char *name, *type, *why;
+		int rank;
+	} others[] = {
+	    {"object", "object", "allow_pickle=True)", 1},
+	    {"date", "datetime64", "dtype '<M8[D]', expected float16", 1},
+	    {"complex", "complex64", "(complex numbers)", 2},
+	    {"structure", "structure", "elements are structures", 1},
+	    {"cube", "string", "no list of tokens", 3},
+	};
+	struct bundle b;
+	(void)state;
+	struct bytes bytes = read_corpus("others", &b);
+	assert_int_equal(b.tensor_count, 1);
+	assert_int_equal(b.other_count, 5);
+	for (size_t i = 0; i < 5; i++) {
+		const struct other *other = bundle_other(&b, others[i].name);
+		assert_non_null(other);
+		assert_string_equal(other->type, others[i].type);
+		assert_int_equal(other->rank, others[i].rank);
+		if (!strstr(other->why, others[i].why))
+			fail_msg("'%s', expected '%s'", other->why, others[i].why);
+	}
+	bundle_release(&b);
+	free(bytes.data);
+	bytes = read_corpus("other-member", &b);
+	assert_non_null(bundle_tensor(&b, "q"));
+	assert_string_equal(bundle_other(&b, "readme.txt")->type, "file");
+	bundle_release(&b);
+	free(bytes.data);
+	bytes = read_corpus("no-name", &b);
+	assert_non_null(bundle_other(&b, ".npy"));
+	bundle_release(&b);
+	free(bytes.data);
+}
+
 static void test_bad(void **state)
 {
 	(void)state;
 	static const char *const files[][2] = {
 	    {"twice", "'q' is given twice"},
-	    {"other-member", "archive holds 'readme.txt', expected only arrays"},
-	    {"torch", "a PyTorch checkpoint, expected npz or safetensors"},
-	    {"no-name", "archive holds '.npy', expected only arrays"},
+	    {"torch",
+	     "a PyTorch checkpoint, a pickle, which is not read because it may run code; convert it: "
+	     "python3 -c \"import torch, numpy; d = torch.load('file', 'cpu', weights_only=True)"},
 	    {"member", "'q.npy': not an npy array"},
 	    {"bzip2", "'q.npy' is compressed by method 12, expected stored (0) or deflated (8)"},
 	    {"lzma", "'q.npy' is compressed by method 14"},
@@ -241,15 +280,11 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_two_arrays),
-	    cmocka_unit_test(test_forms),
-	    cmocka_unit_test(test_tokens),
-	    cmocka_unit_test(test_empty_and_dense),
-	    cmocka_unit_test(test_bad),
-	    cmocka_unit_test(test_damage),
-	    cmocka_unit_test(test_fingerprint),
-	    cmocka_unit_test(test_extract),
-	    cmocka_unit_test(test_inflated_when_wanted),
+	    cmocka_unit_test(test_two_arrays), cmocka_unit_test(test_forms),
+	    cmocka_unit_test(test_tokens),     cmocka_unit_test(test_empty_and_dense),
+	    cmocka_unit_test(test_others),     cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_damage),     cmocka_unit_test(test_fingerprint),
+	    cmocka_unit_test(test_extract),    cmocka_unit_test(test_inflated_when_wanted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
