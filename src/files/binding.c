@@ -108,7 +108,7 @@ static enum attn_status open_place(struct place *place, const struct role *role,
 				   struct attn_error *err)
 {
 	bool texts = role->kind == ROLE_TEXT;
-	struct want want = {true, place->tensor, texts};
+	struct want want = {true, place->tensor, role->name, texts};
 	bundle_init(file);
 	enum attn_status status = input_read(file, place->path, &want, NULL, err);
 	if (status != ATTN_OK || !place->tensor || strcmp(place->path, "-") == 0)
@@ -242,7 +242,7 @@ static enum attn_status bind_places(struct bundle *b, struct place *places, size
 			parts[i] = take_tensor(&files[i], 0);
 	}
 	if (status == ATTN_OK)
-		status = weights_join(parts, count, false, role->name, &t, &files[0], err);
+		status = weights_join(parts, count, MEMBERS_LAYERS, role->name, &t, &files[0], err);
 	/* What the first brings along is taken for all. */
 	if (status == ATTN_OK) {
 		files[0].tensor_count = 0;

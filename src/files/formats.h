@@ -60,10 +60,12 @@ enum attn_status json_parse(const unsigned char *data, size_t length, const char
 			    struct attn_error *err);
 
 /* A part of a JSON document, of which the rest may be anything: the array at the path `wanted`
- * ("examples.0.attn"), or where that is NULL or not there, all that there is: what can be read
- * as roles as those, the rest as tensors, texts and others called by their paths. */
+ * ("examples.0.attn"); where that is NULL, what is called as the role it is for, if `role` is not
+ * NULL.  Where neither is there, all that is: what can be read as roles as those, the rest as
+ * tensors, texts and others called by their paths. */
 enum attn_status json_parse_part(const unsigned char *data, size_t length, const char *origin,
-				 const char *wanted, struct bundle *out, struct attn_error *err);
+				 const char *wanted, const char *role, struct bundle *out,
+				 struct attn_error *err);
 
 /* Text: a table of numbers as one tensor called "" (one with a column for weights: "weights"),
  * with its labels as implied texts, "tokens" of its rows and "source_tokens" of its columns. */

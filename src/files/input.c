@@ -71,7 +71,7 @@ static enum attn_status parse_json(const struct file_bytes *bytes, const char *p
 {
 	struct bundle lines;
 	enum attn_status status =
-	    want->part ? json_parse_part(bytes->data, bytes->length, path, want->name, out, err)
+	    want->part ? json_parse_part(bytes->data, bytes->length, path, want->name, want->role, out, err)
 		       : json_parse(bytes->data, bytes->length, path, out, err);
 	size_t length = strlen(path);
 	bool text = length > 4 && strcmp(path + length - 4, ".txt") == 0;

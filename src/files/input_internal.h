@@ -11,6 +11,7 @@
 struct want {
 	bool part;        /* one tensor or text, or a list of what there is: the rest may be anything */
 	const char *name; /* the part, or NULL */
+	const char *role; /* what it is wanted for, or NULL */
 	bool strings;     /* it is a text */
 };
 

@@ -267,7 +267,16 @@ enum attn_status json_weights(const struct json_rows *rows, const cJSON *array, 
 			      const char *name, const char *origin, bool null_allowed, struct tensor *t,
 			      struct attn_error *err)
 {
-	return read_weights(rows, array, 0, label, name, origin, null_allowed, t, err);
+	enum attn_status status = read_weights(rows, array, 0, label, name, origin, null_allowed, t, err);
+	/* Of steps, the axis of one batch item goes; arrays of one shape stay as they are. */
+	const cJSON *first = cJSON_IsArray(array) ? array->child : NULL;
+	struct walk a = {.rows = rows, .label = label}, b = a;
+	bool steps = status == ATTN_OK && t->rank == 5 && t->shape[1] == 1 && first && first->next &&
+		     measure(&a, first) == ATTN_OK && measure(&b, first->next) == ATTN_OK &&
+		     a.rank == b.rank && memcmp(a.shape, b.shape, sizeof a.shape) != 0;
+	if (steps)
+		tensor_drop_axis(t, 1);
+	return status;
 }
 
 /* Append an array of strings. */

@@ -221,18 +221,33 @@ static enum attn_status list_all(const struct json_document *doc, const cJSON *r
 	return status;
 }
 
-static enum attn_status read_wanted(const struct json_document *doc, const cJSON *root, const char *wanted)
+/* Read the array or view at a path; *found: there is one. */
+static enum attn_status read_path(const struct json_document *doc, const cJSON *root, const char *path,
+				  bool *found)
 {
-	const cJSON *item = resolve(root, wanted), *view = item ? json_find_view(item) : NULL;
+	const cJSON *item = resolve(root, path), *view = item ? json_find_view(item) : NULL;
+	*found = view || (item && (cJSON_IsArray(item) || json_row(doc->rows, item)));
 	if (view)
-		return json_add_view(doc, view, wanted);
-	if (item && (cJSON_IsArray(item) || json_row(doc->rows, item)))
-		return read_array(doc, item, wanted);
-	return list_all(doc, root);
+		return json_add_view(doc, view, path);
+	return *found ? read_array(doc, item, path) : ATTN_OK;
+}
+
+static enum attn_status read_part(const struct json_document *doc, const cJSON *root, const char *wanted,
+				  const char *role)
+{
+	bool found = false;
+	const cJSON *view = wanted || !role ? NULL : json_find_view(root);
+	enum attn_status status = ATTN_OK;
+	if (view)
+		return json_add_view(doc, view, "weights");
+	if (wanted || role)
+		status = read_path(doc, root, wanted ? wanted : role, &found);
+	return found || status != ATTN_OK ? status : list_all(doc, root);
 }
 
 enum attn_status json_parse_part(const unsigned char *data, size_t length, const char *origin,
-				 const char *wanted, struct bundle *out, struct attn_error *err)
+				 const char *wanted, const char *role, struct bundle *out,
+				 struct attn_error *err)
 {
 	struct json_rows rows;
 	const struct json_document doc = {&rows, origin, out, err};
@@ -245,7 +260,7 @@ enum attn_status json_parse_part(const unsigned char *data, size_t length, const
 	enum attn_status status =
 	    lines.failed ? attn_fail_memory(err) : json_rows_parse(data, length, &root, &rows, err);
 	if (status == ATTN_OK) {
-		status = wanted ? read_wanted(&doc, root, wanted) : list_all(&doc, root);
+		status = read_part(&doc, root, wanted, role);
 		json_rows_release(&rows);
 	}
 	cJSON_Delete(root);

@@ -6,22 +6,9 @@
 #include <strings.h>
 
 #include "files/join_internal.h"
+#include "tokens/rows_info.h"
 #include "util/memory.h"
 #include "util/strings.h"
-
-/* Take an axis of length 1 out, or put one in. */
-static void drop_axis(struct tensor *t, int axis)
-{
-	memmove(&t->shape[axis], &t->shape[axis + 1], (size_t)(t->rank - axis - 1) * sizeof *t->shape);
-	t->rank--;
-}
-
-static void insert_axis(struct tensor *t, int axis)
-{
-	memmove(&t->shape[axis + 1], &t->shape[axis], (size_t)(t->rank - axis) * sizeof *t->shape);
-	t->shape[axis] = 1;
-	t->rank++;
-}
 
 static enum attn_status imply_setting(struct bundle *b, const char *name, const char *value,
 				      const char *origin, struct attn_error *err)
@@ -38,7 +25,7 @@ static enum attn_status imply_setting(struct bundle *b, const char *name, const 
 static enum attn_status imply_average(struct bundle *b, const char *origin, struct attn_error *err)
 {
 	struct string_list names = {0};
-	if (!string_list_add(&names, WEIGHTS_AVERAGED)) {
+	if (!string_list_add(&names, AVERAGED_HEADS)) {
 		string_list_release(&names);
 		return attn_fail_memory(err);
 	}
@@ -52,18 +39,18 @@ static enum attn_status imply_average(struct bundle *b, const char *origin, stru
 	return attn_fail_memory(err);
 }
 
-enum attn_status weights_join(struct tensor *parts, size_t count, bool steps, const char *name,
+enum attn_status weights_join(struct tensor *parts, size_t count, enum members kind, const char *name,
 			      struct tensor *out, struct bundle *labels, struct attn_error *err)
 {
 	enum join how;
 	char text[24];
-	enum attn_status status = tensors_join(parts, count, steps, name, out, &how, err);
+	enum attn_status status = tensors_join(parts, count, kind == MEMBERS_STEPS, name, out, &how, err);
 	if (status != ATTN_OK)
 		return status;
 	if (out->rank == 5 && out->shape[1] == 1)
-		drop_axis(out, 1);
-	if (how == JOIN_STACKED && out->rank == 3) {
-		insert_axis(out, 1);
+		tensor_drop_axis(out, 1);
+	if (how == JOIN_STACKED && out->rank == 3 && kind != MEMBERS_HEADS) {
+		tensor_insert_axis(out, 1);
 		status = imply_average(labels, out->origin, err);
 	}
 	size_t queries = out->rank > 1 ? out->shape[out->rank - 2] : 0;
@@ -107,18 +94,21 @@ static char *pattern_of(const struct bundle *file)
 	return pattern;
 }
 
-/* Whether the words before star `star` say that it counts steps. */
-static bool counts_steps(const char *pattern, int star)
+/* What the words before star `star` say that it counts. */
+static enum members counted(const char *pattern, int star)
 {
 	const char *from = pattern, *to = strchr(pattern, '*');
 	for (int i = 0; i < star && to; i++) {
 		from = to + 1;
 		to = strchr(from, '*');
 	}
-	for (; to && from + 4 <= to; from++)
+	for (; to && from + 4 <= to; from++) {
 		if (strncasecmp(from, "step", 4) == 0)
-			return true;
-	return false;
+			return MEMBERS_STEPS;
+		if (strncasecmp(from, "head", 4) == 0)
+			return MEMBERS_HEADS;
+	}
+	return MEMBERS_LAYERS;
 }
 
 bool weights_are_members(const struct bundle *file, const struct role *role, const char *pattern)
@@ -152,8 +142,8 @@ static enum attn_status join_groups(const struct bundle *file, const struct memb
 		     last++)
 			parts[last - first] = file->tensors[members[last].index];
 		if (two)
-			status = tensors_join(parts, last - first, counts_steps(pattern, 1), parts[0].name,
-					      &groups[made], &how, err);
+			status = tensors_join(parts, last - first, counted(pattern, 1) == MEMBERS_STEPS,
+					      parts[0].name, &groups[made], &how, err);
 		else if (last - first > 1)
 			status = attn_fail(err, ATTN_BAD_INPUT, "'%.100s' and '%.100s' have the same number",
 					   parts[0].name, parts[1].name);
@@ -164,7 +154,7 @@ static enum attn_status join_groups(const struct bundle *file, const struct memb
 		made += status == ATTN_OK;
 	}
 	if (status == ATTN_OK)
-		status = weights_join(groups, made, counts_steps(pattern, 0), roles_weights, t, labels, err);
+		status = weights_join(groups, made, counted(pattern, 0), roles_weights, t, labels, err);
 	for (size_t i = 0; i < made; i++) {
 		if (two)
 			tensor_release(&groups[i]);
@@ -205,15 +195,19 @@ enum attn_status weights_join_members(struct bundle *file, const char *pattern, 
 }
 
 /* Whether a whole file may be members of weights: it has no role, and all of its tensors look
- * like maps of heads. */
-static bool is_all_members(const struct bundle *file)
+ * like maps of heads, or have names that say so. */
+static bool is_all_members(const struct bundle *file, const char *pattern)
 {
+	static const char *const words[] = {"layer", "head", "att", "step"};
+	bool said = false;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		said |= strcasestr(pattern, words[i]) != NULL;
 	for (size_t i = 0; i < file->tensor_count; i++) {
 		const struct tensor *t = &file->tensors[i];
-		if (role_find(t->name) || t->rank < 3 || t->rank > 5 || !*t->name)
+		if (role_find(t->name) || t->rank < (said ? 2 : 3) || t->rank > 5 || !*t->name)
 			return false;
 	}
-	return file->tensor_count > 0;
+	return true;
 }
 
 /* A member alone is the weights as they are. */
@@ -231,11 +225,13 @@ enum attn_status weights_find(struct bundle *file, const char *path, struct attn
 {
 	struct tensor t;
 	char note[500];
-	char *pattern = is_all_members(file) ? pattern_of(file) : NULL;
+	char *pattern = pattern_of(file);
 	size_t count = file->tensor_count;
 	enum attn_status status = ATTN_OK;
-	if (!pattern)
+	if (!pattern || !is_all_members(file, pattern)) {
+		free(pattern);
 		return ATTN_OK;
+	}
 	const char *last = file->tensors[count - 1].name;
 	if (count == 1) {
 		snprintf(note, sizeof note, "'%.150s': '%.150s' is taken for weights", path, last);
@@ -261,7 +257,7 @@ void weights_shape(struct bundle *b)
 {
 	struct tensor *t = bundle_tensor(b, roles_weights);
 	if (t && t->rank == 1)
-		insert_axis(t, 0);
+		tensor_insert_axis(t, 0);
 }
 
 /* --- what a tensor brings along --------------------------------------------------------------- */

@@ -7,16 +7,19 @@
 #include "input/bundle.h"
 #include "input/roles.h"
 
-/* The name of a head that is an average over heads. */
-#define WEIGHTS_AVERAGED "averaged over heads"
-
 #define roles_weights "weights"
 
-/* Put tensors together as layers (or, with `steps`, as steps), as tensors_join does, without the
- * axis of one batch item.  Layers of (queries, keys) have one head, which is an average: its name
- * goes to `labels`, and where steps begin after other keys, so does past_keys.  The parts are
- * left to the caller. */
-enum attn_status weights_join(struct tensor *parts, size_t count, bool steps, const char *name,
+/* What members are, which their names may say. */
+enum members {
+	MEMBERS_LAYERS,
+	MEMBERS_STEPS, /* of a generation */
+	MEMBERS_HEADS,
+};
+
+/* Put tensors together, as tensors_join does, without the axis of one batch item.  Layers of
+ * (queries, keys) have one head, which is an average: its name goes to `labels`, and where steps
+ * begin after other keys, so does past_keys.  The parts are left to the caller. */
+enum attn_status weights_join(struct tensor *parts, size_t count, enum members kind, const char *name,
 			      struct tensor *out, struct bundle *labels, struct attn_error *err);
 
 /* Whether `role` is weights, and the file's members of the name `pattern` ("layer_*"; NULL: all

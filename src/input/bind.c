@@ -32,6 +32,37 @@ enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *
 			 last ? "columns" : "rows", t->name);
 }
 
+/* Operands that bind what others call queries, keys, values and weights: "; give q=x.npz:query". */
+static void add_bindings(const struct bundle *b, char *list, size_t size)
+{
+	static const char *const known[][2] = {
+	    {"query", "q"},
+	    {"queries", "q"},
+	    {"Q", "q"},
+	    {"key", "k"},
+	    {"keys", "k"},
+	    {"K", "k"},
+	    {"value", "v"},
+	    {"values", "v"},
+	    {"V", "v"},
+	    {"attentions", "weights"},
+	    {"attention", "weights"},
+	    {"attn", "weights"},
+	    {"attention_weights", "weights"},
+	    {"attn_weights", "weights"},
+	    {"attn_probs", "weights"},
+	    {"attention_probs", "weights"},
+	};
+	size_t used = 0;
+	for (size_t i = 0; i < sizeof known / sizeof *known && used < size; i++) {
+		const struct tensor *t = bundle_tensor(b, known[i][0]);
+		if (t && !bundle_tensor(b, known[i][1]))
+			used += (size_t)snprintf(list + used, size - used, "%s%s=%.60s:%s",
+						 used ? " " : "; give ", known[i][1], origin_name(t->origin),
+						 t->name);
+	}
+}
+
 enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, const char *name,
 				   const char *why, ...)
 {
@@ -52,7 +83,9 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 						 ignored > 1 ? ", " : "; ignored: ", b->tensors[i].name);
 	}
 	if (ignored > LISTED)
-		snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
+		used += (size_t)snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
+	if (used < sizeof list)
+		add_bindings(b, list + used, sizeof list - used);
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", name, wanted, list);
 }
 

@@ -49,6 +49,12 @@ enum attn_status bind_labels(struct rows_info *info, const struct bundle *b, con
 {
 	const struct text *tokens = bundle_text(b, "tokens"), *source = bundle_text(b, "source_tokens");
 	const struct text *names = bundle_text(b, "head_names");
+	/* Of one query over a text, the tokens are those of the text. */
+	if (tokens && !source && info->shape.queries == 1 && keys->own > 1 &&
+	    tokens->list.count == keys->own) {
+		source = tokens;
+		tokens = NULL;
+	}
 	enum attn_status status = check_count(tokens, info->shape.queries, "query", err);
 	if (status == ATTN_OK && source && source->list.count != keys->past + keys->own)
 		status = check_count(source, keys->own, "key", err);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/axes.h"
+
 bool parse_count(const char *text, size_t *out)
 {
 	char *end;
@@ -85,9 +87,10 @@ enum attn_status setting_number(const struct bundle *b, const char *name, double
 enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, bool *given,
 			      struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "axes");
-	*given = s != NULL;
-	*layer = s && (strcmp(s->value, "layer") == 0 || strcmp(s->value, "layer,batch") == 0);
-	*batch = s && (strcmp(s->value, "batch") == 0 || strcmp(s->value, "layer,batch") == 0);
-	return !s || *layer || *batch ? ATTN_OK : setting_fail(s, "'layer', 'batch' or 'layer,batch'", err);
+	struct axis_list list;
+	enum attn_status status = axis_list_read(b, &list, err);
+	*given = list.setting != NULL;
+	*layer = axis_list_has(&list, AXIS_LAYER);
+	*batch = axis_list_has(&list, AXIS_BATCH);
+	return status;
 }

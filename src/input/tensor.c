@@ -55,6 +55,19 @@ enum attn_status tensor_init(struct tensor *t, const char *name, const char *ori
 	return ATTN_OK;
 }
 
+void tensor_drop_axis(struct tensor *t, int axis)
+{
+	memmove(&t->shape[axis], &t->shape[axis + 1], (size_t)(t->rank - axis - 1) * sizeof *t->shape);
+	t->rank--;
+}
+
+void tensor_insert_axis(struct tensor *t, int axis)
+{
+	memmove(&t->shape[axis + 1], &t->shape[axis], (size_t)(t->rank - axis) * sizeof *t->shape);
+	t->shape[axis] = 1;
+	t->rank++;
+}
+
 void tensor_release(struct tensor *t)
 {
 	free(t->name);

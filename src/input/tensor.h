@@ -61,6 +61,11 @@ const char *dtype_name(enum dtype dtype); /* "float32" */
 enum attn_status tensor_init(struct tensor *t, const char *name, const char *origin, enum dtype dtype,
 			     int rank, const size_t *shape, struct attn_error *err);
 
+/* Take an axis of length 1 out of the shape, or put one in before `axis` (rank is below
+ * TENSOR_MAX_RANK). */
+void tensor_drop_axis(struct tensor *t, int axis);
+void tensor_insert_axis(struct tensor *t, int axis);
+
 /* Free what *t owns and zero it. */
 void tensor_release(struct tensor *t);
 

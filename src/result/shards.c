@@ -64,7 +64,8 @@ static enum attn_status read_weights(const struct shards *s, const struct piece 
 	for (size_t r = 0; r < block->count; r++)
 		masking_row(&s->masking, block->batch, block->head, block->query + r,
 			    cells + r * block->keys);
-	return stored_check(piece->weights, &s->source.shape, first * block->keys, block, cells, err);
+	return stored_check(piece->weights, &s->source.shape, first * block->keys, block->keys, 1, block,
+			    cells, err);
 }
 
 /* Rows in which nothing is cells, without weights. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/axes.h"
 #include "input/bind.h"
 #include "input/settings.h"
 #include "util/memory.h"
@@ -14,8 +15,8 @@ struct stored {
 	struct row_source source; /* first: a source is cast to its stored result */
 	struct masking masking;
 	struct tensor *weights;
-	size_t batch_stride, layer_stride; /* elements */
-	bool in_place;                     /* aligned float32: rows are used where they are */
+	size_t strides[AXIS_NAMES]; /* elements; 0 for an axis that is not there */
+	bool in_place;              /* aligned float32, row after row: used where they are */
 	size_t workers;
 	float **rows;          /* a worker's (ROWS_BLOCK, keys), unless in place */
 	unsigned char **cells; /* a worker's (ROWS_BLOCK, keys) */
@@ -37,21 +38,34 @@ static void stored_free(struct row_source *source)
 static enum attn_status fail_weight(const struct tensor *t, const struct rows_shape *shape, size_t i,
 				    struct attn_error *err)
 {
+	enum {
+		KEPT_LEAST = 4 /* dropout that keeps one in so many weights makes them so many times larger */
+	};
 	char place[300];
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a %s", origin_name(t->origin),
-			 tensor_index_text(t, i, place, sizeof place), tensor_get(t, i),
-			 shape->signed_weights ? "finite weight" : "weight from 0 to 1");
+	double value = tensor_get(t, i);
+	const char *hint =
+	    value > 1 && value <= KEPT_LEAST
+		? " (dropout in training leaves weights above 1: evaluate with dropout off, as "
+		  "model.eval() does)"
+		: "";
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a %s%s", origin_name(t->origin),
+			 tensor_index_text(t, i, place, sizeof place), value,
+			 shape->signed_weights ? "finite weight" : "weight from 0 to 1",
+			 shape->signed_weights ? "" : hint);
 }
 
 enum attn_status stored_check(const struct tensor *t, const struct rows_shape *shape, size_t first,
-			      struct row_block *block, unsigned char *cells, struct attn_error *err)
+			      size_t row_stride, size_t key_stride, struct row_block *block,
+			      unsigned char *cells, struct attn_error *err)
 {
 	/* float16 weights round up a little */
 	const float most = shape->signed_weights ? FLT_MAX : 1.01f,
 		    least = shape->signed_weights ? -FLT_MAX : 0;
 	for (size_t i = 0; i < block->count * block->keys; i++) {
 		if (!(block->weights[i] >= least && block->weights[i] <= most))
-			return fail_weight(t, shape, first + i, err);
+			return fail_weight(
+			    t, shape, first + i / block->keys * row_stride + i % block->keys * key_stride,
+			    err);
 		/* The weights have the last word: what has one was attended to. */
 		cells[i] |= block->weights[i] != 0;
 	}
@@ -66,20 +80,22 @@ static enum attn_status stored_read(struct row_source *source, size_t worker, st
 {
 	struct stored *s = (struct stored *)source;
 	const struct rows_shape *shape = &s->source.shape;
-	size_t first = block->batch * s->batch_stride + block->layer * s->layer_stride +
-		       (block->head * shape->queries + block->query) * shape->keys;
-	size_t count = block->count * shape->keys;
+	const size_t row_stride = s->strides[AXIS_QUERY], key_stride = s->strides[AXIS_KEY];
+	size_t first = block->batch * s->strides[AXIS_BATCH] + block->layer * s->strides[AXIS_LAYER] +
+		       block->head * s->strides[AXIS_HEAD] + block->query * row_stride;
 	const float *rows = s->in_place ? (const float *)s->weights->data + first : s->rows[worker];
 	unsigned char *cells = s->cells[worker];
-	for (size_t i = 0; i < count && !s->in_place; i++)
-		s->rows[worker][i] = (float)tensor_get(s->weights, first + i);
+	for (size_t r = 0; r < block->count && !s->in_place; r++)
+		for (size_t k = 0; k < shape->keys; k++)
+			s->rows[worker][r * shape->keys + k] =
+			    (float)tensor_get(s->weights, first + r * row_stride + k * key_stride);
 	for (size_t r = 0; r < block->count; r++)
 		masking_row(&s->masking, block->batch, block->head, block->query + r,
 			    cells + r * shape->keys);
 	block->weights = rows;
 	block->cells = cells;
 	block->context = NULL;
-	return stored_check(s->weights, shape, first, block, cells, err);
+	return stored_check(s->weights, shape, first, row_stride, key_stride, block, cells, err);
 }
 
 static bool allocate(struct stored *s)
@@ -99,13 +115,28 @@ static bool allocate(struct stored *s)
 	return true;
 }
 
-/* What the dimensions before (head, query, key) mean. */
+/* What axes of another number should have been. */
+static enum attn_status fail_axes(const struct axis_list *axes, const struct tensor *t,
+				  struct attn_error *err)
+{
+	int in_front = t->rank > 3 ? t->rank - 3 : 0;
+	return setting_fail(axes->setting,
+			    in_front == 0 ? "none, or 'head': 'weights' has nothing before its heads"
+			    : in_front == 1
+				? "'layer' or 'batch': 'weights' has one dimension before its heads"
+				: "'layer,batch': 'weights' has two dimensions before its heads",
+			    err);
+}
+
+/* What the dimensions mean. */
 static enum attn_status bind_axes(struct stored *s, struct rows_info *info, const struct bundle *b,
 				  struct attn_error *err)
 {
 	const struct tensor *t = s->weights;
-	bool layer, batch, given;
 	struct rows_shape *shape = &info->shape;
+	size_t *const sizes[AXIS_NAMES] = {&shape->layers, &shape->batch, &shape->heads, &shape->queries,
+					   &shape->keys};
+	struct axis_list axes;
 	char found[200];
 	if (t->rank < 2 || t->rank > 5 || t->count == 0)
 		return attn_fail(err, ATTN_BAD_INPUT,
@@ -113,36 +144,24 @@ static enum attn_status bind_axes(struct stored *s, struct rows_info *info, cons
 				 "batch items in front",
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, found, sizeof found));
-	shape->queries = t->shape[t->rank - 2];
-	shape->keys = t->shape[t->rank - 1];
-	shape->heads = t->rank > 2 ? t->shape[t->rank - 3] : 1;
-	shape->layers = shape->batch = 1;
-	size_t item = shape->heads * shape->queries * shape->keys;
-	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
+	enum attn_status status = axis_list_read(b, &axes, err);
 	if (status != ATTN_OK)
 		return status;
-	int in_front = t->rank > 3 ? t->rank - 3 : 0;
-	if (given && layer + batch != in_front)
-		return setting_fail(bundle_setting(b, "axes"),
-				    in_front == 0 ? "none: 'weights' has nothing before its heads"
-				    : in_front == 1
-					? "'layer' or 'batch': 'weights' has one dimension before its heads"
-					: "'layer,batch': 'weights' has two dimensions before its heads",
-				    err);
-	if (in_front == 2) {
-		shape->layers = t->shape[0];
-		shape->batch = t->shape[1];
-		s->batch_stride = item;
-		s->layer_stride = item * shape->batch;
-	} else if (batch) {
-		shape->batch = t->shape[0];
-		s->batch_stride = item;
-	} else if (in_front == 1) {
-		shape->layers = t->shape[0];
-		s->layer_stride = item;
+	if (!axis_list_fit(&axes, t->rank))
+		return fail_axes(&axes, t, err);
+	shape->layers = shape->batch = shape->heads = 1;
+	size_t stride = 1;
+	for (size_t i = axes.count; i-- > 0;) {
+		*sizes[axes.names[i]] = t->shape[i];
+		s->strides[axes.names[i]] = stride;
+		stride *= t->shape[i];
 	}
-	info->has_layers = s->layer_stride > 0;
-	info->has_batch = s->batch_stride > 0;
+	info->has_layers = axis_list_has(&axes, AXIS_LAYER);
+	info->has_batch = axis_list_has(&axes, AXIS_BATCH);
+	/* Named axes without heads are of averages over heads. */
+	bool averaged = axes.setting && !axis_list_has(&axes, AXIS_HEAD) && !bundle_text(b, "head_names");
+	if (averaged && !string_list_add(&info->head_names, AVERAGED_HEADS))
+		return attn_fail_memory(err);
 	return ATTN_OK;
 }
 
@@ -202,7 +221,8 @@ static enum attn_status stored_start(struct row_source *source, struct attn_erro
 	enum attn_status status = tensor_load(s->weights, err);
 	if (status != ATTN_OK)
 		return status;
-	s->in_place = t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0;
+	s->in_place = t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0 &&
+		      s->strides[AXIS_KEY] == 1 && s->strides[AXIS_QUERY] == s->source.shape.keys;
 	return allocate(s) ? ATTN_OK : attn_fail_memory(err);
 }
 

@@ -1,8 +1,8 @@
 /* A stored result: a source of weight rows that reads them.
  *
  * Any bundle with `weights` (H, N, M), (N, M) for one head, or with layers or
- * batch items in front as its setting `axes` says ("layer" by default, "batch",
- * or "layer,batch").  What hides keys (mask, key_padding, kv_lengths, causal) is
+ * batch items in front ("layer" by default), or with the axes that its setting `axes`
+ * names.  What hides keys (mask, key_padding, kv_lengths, causal) is
  * read from the same bundle, so that masked cells are told apart from 0.
  */
 #ifndef ATTN_RESULT_STORED_H
@@ -25,9 +25,11 @@ enum attn_status stored_open(struct named_rows *rows, const struct masking **mas
 enum attn_status stored_keys(struct rows_shape *shape, const struct bundle *b, struct key_counts *keys,
 			     struct attn_error *err);
 
-/* Check a block's weights, which begin at element `first` of the tensor, mark keys
+/* Check a block's weights, which begin at element `first` of the tensor, with strides of that many
+ * elements from row to row and key to key, mark keys
  * that have some as attended (block->cells, to write), and count masked rows. */
 enum attn_status stored_check(const struct tensor *t, const struct rows_shape *shape, size_t first,
-			      struct row_block *block, unsigned char *cells, struct attn_error *err);
+			      size_t row_stride, size_t key_stride, struct row_block *block,
+			      unsigned char *cells, struct attn_error *err);
 
 #endif

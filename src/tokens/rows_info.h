@@ -8,6 +8,9 @@
 #include "attention/rows.h"
 #include "util/strings.h"
 
+/* The name of a head that is an average over heads. */
+#define AVERAGED_HEADS "averaged over heads"
+
 struct rows_info {
 	struct rows_shape shape;
 	bool has_batch;     /* the input had a batch dimension */

@@ -24,7 +24,7 @@ ok 'nothing was written' test ! -e w.npy
 status 2 attn inspect token '#0' x.json --axes zz
 says "'layer', 'batch' or 'layer,batch'"
 status 0 attn run x.json --weights w.npy
-status 2 attn inspect token '#0' weights=w.npy --axes batch
+status 2 attn inspect token '#0' weights=w.npy --axes layer,batch
 says 'nothing before its heads'
 
 # A prefix is nearer than a misspelling.

@@ -8,10 +8,10 @@ static enum attn_status parse(const unsigned char *data, size_t length, const ch
 			      struct bundle *out, struct attn_error *err)
 {
 	struct bundle part;
-	enum attn_status status = json_parse_part(data, length, origin, NULL, out, err);
+	enum attn_status status = json_parse_part(data, length, origin, NULL, NULL, out, err);
 	bundle_init(&part);
 	if (status == ATTN_OK && out->tensor_count > 0)
-		json_parse_part(data, length, origin, out->tensors[0].name, &part, err);
+		json_parse_part(data, length, origin, out->tensors[0].name, NULL, &part, err);
 	bundle_release(&part);
 	return status;
 }

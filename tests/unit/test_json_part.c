@@ -23,7 +23,7 @@ static struct bundle read_corpus(const char *name, const char *wanted)
 	snprintf(path, sizeof path, CORPUS "%s", name);
 	struct bytes bytes = bytes_of_file(path);
 	bundle_init(&b);
-	if (json_parse_part(bytes.data, bytes.length, "file", wanted, &b, &err) != ATTN_OK)
+	if (json_parse_part(bytes.data, bytes.length, "file", wanted, NULL, &b, &err) != ATTN_OK)
 		fail_msg("%s: %s", name, err.message);
 	free(bytes.data);
 	return b;
@@ -128,7 +128,7 @@ static void test_bertviz(void **state)
 static enum attn_status list(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
 			     struct attn_error *err)
 {
-	return json_parse_part(data, length, origin, NULL, out, err);
+	return json_parse_part(data, length, origin, NULL, NULL, out, err);
 }
 
 static void test_bad(void **state)

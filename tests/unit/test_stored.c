@@ -134,6 +134,37 @@ static void test_rank_5(void **state)
 	bundle_release(&b);
 }
 
+/* Axes in another order, and weights without heads. */
+static void test_named_axes(void **state)
+{
+	(void)state;
+	struct bundle b = counted(DTYPE_F32, SHAPE(3, 2, 4, 5), "head,layer");
+	struct named_rows rows = opened(&b);
+	expect_shape(&rows, 1, 2, 3, 4, 5);
+	/* [head 2, layer 1, query 3, key 4] */
+	expect_place(rows.source, (size_t[]){0, 1, 2, 3, 4}, 119);
+	expect_place(rows.source, (size_t[]){0, 0, 1, 2, 3}, 1 * 40 + 0 * 20 + 2 * 5 + 3);
+	named_rows_release(&rows);
+	bundle_release(&b);
+
+	b = counted(DTYPE_F32, SHAPE(2, 3, 4, 5), "layer,head,key,query");
+	rows = opened(&b);
+	expect_shape(&rows, 1, 2, 3, 5, 4);
+	/* [layer 1, head 0, key 2, query 3] */
+	expect_place(rows.source, (size_t[]){0, 1, 0, 3, 2}, 60 + 2 * 5 + 3);
+	named_rows_release(&rows);
+	bundle_release(&b);
+
+	b = counted(DTYPE_F32, SHAPE(2, 4, 5), "layer");
+	rows = opened(&b);
+	expect_shape(&rows, 1, 2, 1, 4, 5);
+	assert_true(rows.info.has_layers);
+	assert_string_equal(rows.info.head_names.items[0], "averaged over heads");
+	expect_place(rows.source, (size_t[]){0, 1, 0, 2, 3}, 20 + 2 * 5 + 3);
+	named_rows_release(&rows);
+	bundle_release(&b);
+}
+
 /* More rows than a block holds, read as whole blocks. */
 static void test_blocks(void **state)
 {
@@ -198,7 +229,10 @@ static void test_setting_refusals(void **state)
 	static const struct {
 		const char *name, *value, *part;
 	} settings[] = {
-	    {"axes", "head", "'layer,batch'"},
+	    {"axes", "heads", "'layer,batch'"},
+	    {"axes", "layer,layer", "'layer,batch'"},
+	    {"axes", "head,key", "all axes"},
+	    {"axes", "batch", "nothing before its heads"},
 	    {"past_keys", "5", "expected more than the 5 past"},
 	    {"past_keys", "-1", "whole number"},
 	    {"appended_keys", "both", "'bias,zero'"},
@@ -317,17 +351,12 @@ static void test_labels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rank_2),
-	    cmocka_unit_test(test_rank_3),
-	    cmocka_unit_test(test_rank_4),
-	    cmocka_unit_test(test_rank_5),
-	    cmocka_unit_test(test_blocks),
-	    cmocka_unit_test(test_refusals),
-	    cmocka_unit_test(test_setting_refusals),
-	    cmocka_unit_test(test_bad_weights),
-	    cmocka_unit_test(test_slack),
-	    cmocka_unit_test(test_attended),
-	    cmocka_unit_test(test_labels),
+	    cmocka_unit_test(test_rank_2),      cmocka_unit_test(test_rank_3),
+	    cmocka_unit_test(test_rank_4),      cmocka_unit_test(test_rank_5),
+	    cmocka_unit_test(test_named_axes),  cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_refusals),    cmocka_unit_test(test_setting_refusals),
+	    cmocka_unit_test(test_bad_weights), cmocka_unit_test(test_slack),
+	    cmocka_unit_test(test_attended),    cmocka_unit_test(test_labels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
