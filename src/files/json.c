@@ -224,7 +224,7 @@ enum attn_status json_parse(const unsigned char *data, size_t length, const char
 		length = lines.length;
 	}
 	enum attn_status status =
-	    lines.failed ? attn_fail_memory(err) : json_rows_parse(data, length, &root, &rows, err);
+	    lines.failed ? attn_fail_memory(err) : json_rows_parse(data, length, false, &root, &rows, err);
 	if (status == ATTN_OK) {
 		status = read_document(&doc, root);
 		json_rows_release(&rows);

@@ -279,15 +279,30 @@ enum attn_status json_weights(const struct json_rows *rows, const cJSON *array, 
 	return status;
 }
 
+const char *json_token(const cJSON *item)
+{
+	static const char *const names[] = {"token", "text", "word", "piece"};
+	if (cJSON_IsString(item))
+		return item->valuestring;
+	if (!json_is_object(item))
+		return NULL;
+	for (const cJSON *child = item->child; child; child = child->next)
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+			if (cJSON_IsString(child) && strcmp(child->string, names[i]) == 0)
+				return child->valuestring;
+	return NULL;
+}
+
 /* Append an array of strings. */
 static enum attn_status add_strings(const cJSON *array, const char *label, struct string_list *list,
 				    struct attn_error *err)
 {
 	for (const cJSON *item = array->child; item; item = item->next) {
-		if (!cJSON_IsString(item))
+		const char *token = json_token(item);
+		if (!token)
 			return attn_fail(err, ATTN_BAD_INPUT, "'%.100s[%zu]' is %s, expected a string", label,
 					 list->count, json_kind(item));
-		if (!string_list_add(list, item->valuestring))
+		if (!string_list_add(list, token))
 			return attn_fail_memory(err);
 	}
 	return ATTN_OK;

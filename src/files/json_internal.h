@@ -37,8 +37,9 @@ const struct json_row *json_row(const struct json_rows *rows, const cJSON *item)
 bool json_is_row(const cJSON *item); /* whether it stands for one */
 
 /* Parse all of data[length] as json_text_parse does, with every array of plain
- * numbers replaced by an item that json_row knows.  `data` must outlive *rows. */
-enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON **root,
+ * numbers replaced by an item that json_row knows.  With `python`, NaN, Infinity and -Infinity
+ * are values that json_not_finite knows, where they would be errors.  `data` must outlive *rows. */
+enum attn_status json_rows_parse(const unsigned char *data, size_t length, bool python, cJSON **root,
 				 struct json_rows *rows, struct attn_error *err);
 
 /* Parse all of data[length], which may start with a byte order mark; the caller
@@ -53,6 +54,9 @@ bool json_lines(const unsigned char *data, size_t length, struct buffer *array);
 
 /* Whether an item is an object of the document, and not a row. */
 bool json_is_object(const cJSON *item);
+
+/* "NaN", "Infinity" or "-Infinity" for what json_rows_parse takes for that, else NULL. */
+const char *json_not_finite(const cJSON *item);
 
 /* "a number", "an array": what an item is, for messages; a row is an array. */
 const char *json_kind(const cJSON *item);
@@ -93,7 +97,11 @@ const cJSON *json_find_view(const cJSON *root);
 /* Add its weights as `name`, and as implied texts its tokens. */
 enum attn_status json_add_view(const struct json_document *doc, const cJSON *view, const char *name);
 
-/* Read an array of strings, or a list of them for each batch item, into an empty list; on failure it is empty
+/* The text of a token: a string, or an object with a string "token", "text", "word" or "piece".
+ * NULL: it is neither. */
+const char *json_token(const cJSON *item);
+
+/* Read an array of tokens, or a list of them for each batch item, into an empty list; on failure it is empty
  * again. */
 enum attn_status json_strings(const cJSON *array, const char *label, struct string_list *list,
 			      struct attn_error *err);

@@ -110,12 +110,13 @@ static enum attn_status add_other(const struct json_document *doc, const cJSON *
 				  const char *why)
 {
 	char number[40] = "";
-	const char *type = cJSON_IsString(item)   ? "string"
-			   : cJSON_IsNumber(item) ? "number"
-			   : cJSON_IsBool(item)   ? "bool"
-			   : cJSON_IsNull(item)   ? "null"
-			   : json_is_object(item) ? "object"
-						  : "array";
+	const char *not_finite = json_not_finite(item);
+	const char *type = cJSON_IsString(item)                 ? "string"
+			   : cJSON_IsNumber(item) || not_finite ? "number"
+			   : cJSON_IsBool(item)                 ? "bool"
+			   : cJSON_IsNull(item)                 ? "null"
+			   : json_is_object(item)               ? "object"
+								: "array";
 	struct other *other = bundle_add_other(doc->out, path, doc->origin, type, why, doc->err);
 	if (!other)
 		return ATTN_FAILED;
@@ -124,17 +125,18 @@ static enum attn_status add_other(const struct json_document *doc, const cJSON *
 	const char *value = cJSON_IsString(item)   ? item->valuestring
 			    : cJSON_IsBool(item)   ? (cJSON_IsTrue(item) ? "true" : "false")
 			    : cJSON_IsNumber(item) ? number
-						   : NULL;
+						   : not_finite;
 	other->value = value ? strdup(value) : NULL;
 	return !value || other->value ? ATTN_OK : attn_fail_memory(doc->err);
 }
 
-/* Whether what an array holds, however deep, begins with a string. */
+/* Whether what an array holds, however deep, begins with a string or a token's object. */
 static bool holds_strings(const cJSON *item)
 {
+	bool array = cJSON_IsArray(item);
 	while (cJSON_IsArray(item) && item->child)
 		item = item->child;
-	return cJSON_IsString(item);
+	return array && json_token(item) != NULL;
 }
 
 /* Read an array into a tensor or list called `path`. */
@@ -159,7 +161,7 @@ static size_t names(const struct bundle *b)
 /* Whether an item that is no array of one shape is listed item by item: not rows of numbers. */
 static bool is_listed_inside(const struct json_document *doc, const cJSON *item)
 {
-	const cJSON *child = json_row(doc->rows, item) ? NULL : item->child;
+	const cJSON *child = json_row(doc->rows, item) || json_not_finite(item) ? NULL : item->child;
 	if (!child || json_is_object(item))
 		return child != NULL;
 	return json_is_object(child) ||
@@ -258,7 +260,7 @@ enum attn_status json_parse_part(const unsigned char *data, size_t length, const
 		length = lines.length;
 	}
 	enum attn_status status =
-	    lines.failed ? attn_fail_memory(err) : json_rows_parse(data, length, &root, &rows, err);
+	    lines.failed ? attn_fail_memory(err) : json_rows_parse(data, length, true, &root, &rows, err);
 	if (status == ATTN_OK) {
 		status = read_part(&doc, root, wanted, role);
 		json_rows_release(&rows);

@@ -41,6 +41,7 @@ struct scan {
 	size_t row_start; /* the last '[' */
 	size_t row_count; /* numbers since then */
 	bool row_plain;   /* nothing but numbers since then */
+	bool python;      /* NaN and the infinities are values, a string each */
 };
 
 static enum attn_status fail_here(const struct scan *s, const char *what)
@@ -111,6 +112,26 @@ static bool is_not_finite(const struct scan *s)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (s->length - s->at >= 3 && strncasecmp(at, words[i], 3) == 0)
 			return true;
+	return false;
+}
+
+/* Step over NaN, Infinity or -Infinity as Python writes them, where they may be: in the skeleton
+ * they are {"": "NaN"}. */
+static bool skip_not_finite(struct scan *s)
+{
+	static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+	const char *text = (const char *)s->data;
+	for (size_t i = 0; s->python && i < sizeof words / sizeof *words; i++) {
+		size_t length = strlen(words[i]);
+		if (s->length - s->at < length || memcmp(text + s->at, words[i], length) != 0)
+			continue;
+		buffer_add(&s->skeleton, text + s->copied, s->at - s->copied);
+		buffer_printf(&s->skeleton, "{\"\":\"%s\"}", words[i]);
+		s->at += length;
+		s->copied = s->at;
+		s->row_plain = false;
+		return true;
+	}
 	return false;
 }
 
@@ -233,6 +254,8 @@ static enum attn_status scan_scalar(struct scan *s)
 	s->row_plain &= c != '"' && c != 't' && c != 'f' && c != 'n';
 	if (c == '"')
 		return scan_string(s);
+	if (skip_not_finite(s))
+		return ATTN_OK;
 	if (c == '-' || (c >= '0' && c <= '9'))
 		return scan_number(s);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -375,10 +398,10 @@ enum attn_status json_text_parse(const unsigned char *data, size_t length, cJSON
 	return parse(&scan, root);
 }
 
-enum attn_status json_rows_parse(const unsigned char *data, size_t length, cJSON **root,
+enum attn_status json_rows_parse(const unsigned char *data, size_t length, bool python, cJSON **root,
 				 struct json_rows *rows, struct attn_error *err)
 {
-	struct scan scan = {.data = data, .length = length, .err = err, .rows = rows};
+	struct scan scan = {.data = data, .length = length, .err = err, .rows = rows, .python = python};
 	*rows = (struct json_rows){0};
 	enum attn_status status = parse(&scan, root);
 	buffer_release(&scan.skeleton);
@@ -396,12 +419,13 @@ void json_rows_release(struct json_rows *rows)
 /* A row's place in the tree: an object with the key that no document has. */
 bool json_is_row(const cJSON *item)
 {
-	return cJSON_IsObject(item) && item->child && item->child->string[0] == '\0';
+	return cJSON_IsObject(item) && item->child && item->child->string[0] == '\0' &&
+	       cJSON_IsNumber(item->child);
 }
 
 bool json_is_object(const cJSON *item)
 {
-	return cJSON_IsObject(item) && !json_is_row(item);
+	return cJSON_IsObject(item) && (!item->child || item->child->string[0] != '\0');
 }
 
 const struct json_row *json_row(const struct json_rows *rows, const cJSON *item)
@@ -409,8 +433,17 @@ const struct json_row *json_row(const struct json_rows *rows, const cJSON *item)
 	return json_is_row(item) ? &rows->items[(size_t)item->child->valuedouble] : NULL;
 }
 
+const char *json_not_finite(const cJSON *item)
+{
+	bool marked = cJSON_IsObject(item) && item->child && item->child->string[0] == '\0';
+	return marked && cJSON_IsString(item->child) ? item->child->valuestring : NULL;
+}
+
 const char *json_kind(const cJSON *item)
 {
+	const char *number = json_not_finite(item);
+	if (number)
+		return number;
 	if (cJSON_IsNull(item))
 		return "null";
 	if (cJSON_IsBool(item))

@@ -63,6 +63,21 @@ static const struct {
     {WEIGHT, "value"},
     {WEIGHT, "w"},
     {WEIGHT, "score"},
+    {QUERY, "query_pos"},
+    {QUERY, "query_id"},
+    {QUERY, "q_idx"},
+    {KEY, "key_pos"},
+    {KEY, "key_id"},
+    {KEY, "k_idx"},
+    {WEIGHT, "attention_score"},
+    {WEIGHT, "attn_score"},
+    {WEIGHT, "prob"},
+    {WEIGHT, "probability"},
+    {WEIGHT, "data"},
+    {WEIGHT, "val"},
+    {LAYER, "layer_idx"},
+    {HEAD, "head_idx"},
+    {BATCH, "batch_idx"},
 };
 
 struct long_table {

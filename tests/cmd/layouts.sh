@@ -50,6 +50,16 @@ first 'deux -> cat 0.700' deux bertviz.json tokens=other.json
 printf '{"all": %s, "ab": 0}' "$view" > all.json
 first 'le -> the 0.900' le all.json
 
+printf '{"loss": NaN, "w": [[0.25, 0.75], [1, 0]], "bad": [[1, NaN]], "mask": [[0, -Infinity]]}' > nan.json
+first '0 -> 1 0.750' '#0' weights=nan.json:w
+status 3 attn inspect token '#0' weights=nan.json:bad
+says "'bad[0,1]' is NaN, expected a number"
+status 3 attn run nan.json
+says 'in a mask or scores, null stands for -infinity'
+status 0 attn inspect file nan.json
+is 'what Python calls a number is listed' "$(cut -f 1,2,3 out | tr '\t\n' ' ;')" \
+	'kind name type;tensor w float64;other loss number;other bad array;other mask array;'
+
 # --- tokens -------------------------------------------------------------------------------------
 printf '[[[0.4, 0.6], [0.5, 0.5]]]' > w.json
 printf 'the\r\ncat\r\n' > dos.txt
@@ -66,6 +76,8 @@ printf '{"tokens": [["the", "cat"], ["a", "dog"]], "n": 2}' > differ.json
 status 3 attn inspect token the weights=w.json tokens=differ.json
 says "'tokens' differs between batch items"
 first 'a -> dog 0.600' a weights=w.json 'tokens=differ.json:tokens[1]'
+printf '{"target": [{"id": 7, "token": "the"}, {"id": 8, "token": "cat"}]}' > ids.json
+first 'the -> cat 0.600' the weights=w.json tokens=ids.json:target
 printf '{"weights": [[[[0.4, 0.6], [0.5, 0.5]]], [[[0.1, 0.9], [1, 0]]]], "axes": "batch", "tokens": %s}' \
 	'[["a", "b"], ["a", "c"]]' > items.json
 status 3 attn inspect token a items.json

@@ -456,6 +456,7 @@ def make_json_part():
         put("json_part/%s.json" % name, json.dumps(document).encode())
     put("json_part/lines.jsonl", b'{"a": [1, 2]}\r\n\n{"a": [3, 4], "b": "x"}\n')
     put("json_part/rows.jsonl", b"[0.5, 0.5]\n[0.25, 0.75]\n")
+    put("json_part/python.json", b'{"a": [1, NaN], "b": -Infinity, "c": [[1, 2]], "t": [{"token": "x"}]}')
     put("json_part/bare.json", b"[[1, 2], [3, 4]]")
     put("json_part/bad-comma.json", b'{"a": [1, 2,]}')
     put("json_part/bad-comment.json", b'{"a": 1} // none')
