@@ -166,6 +166,21 @@ static enum attn_status keep_text(struct bundle *file, size_t index, const struc
 	return status;
 }
 
+/* The only tensor that is called as others call weights; the count where there is none or more. */
+static size_t find_weights(const struct names *names, const struct role *role)
+{
+	static const char *const known[] = {
+	    "attn",         "attention",  "attentions",      "attention_weights",
+	    "attn_weights", "attn_probs", "attention_probs", "attn_output_weights"};
+	size_t found = names->count, count = 0;
+	for (size_t k = 0; strcmp(role->name, "weights") == 0 && k < sizeof known / sizeof *known; k++) {
+		size_t index = name_index(names, known[k]);
+		found = index < names->count ? index : found;
+		count += index < names->count;
+	}
+	return count == 1 ? found : names->count;
+}
+
 /* The tensor or tensors that the place names, as *t, sliced. */
 static enum attn_status find_tensor(struct bundle *file, const struct place *place, const struct role *role,
 				    struct tensor *t, struct attn_error *err)
@@ -173,8 +188,8 @@ static enum attn_status find_tensor(struct bundle *file, const struct place *pla
 	struct names names = names_of(file, false);
 	const char *wanted = place->tensor;
 	size_t keep = name_index(&names, wanted ? wanted : role->name);
-	if (keep == names.count && !wanted && names.count == 1)
-		keep = 0;
+	if (keep == names.count && !wanted)
+		keep = names.count == 1 ? 0 : find_weights(&names, role);
 	enum attn_status status = ATTN_OK;
 	if (keep < names.count)
 		*t = take_tensor(file, keep);

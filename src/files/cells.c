@@ -50,6 +50,15 @@ static bool read_quoted(struct cells *cells, const char **at, const char *end, c
 	return *at == end || **at == '\n' || **at == '\r' || **at == separator || (space && **at == '\t');
 }
 
+/* With semicolons between them, numbers may have a decimal comma. */
+static void point_for_comma(char *text)
+{
+	size_t sign = *text == '-' || *text == '+', whole = strspn(text + sign, "0123456789");
+	char *comma = text + sign + whole;
+	if (whole > 0 && *comma == ',' && comma[1] && !comma[1 + strspn(comma + 1, "0123456789eE+-")])
+		*comma = '.';
+}
+
 /* Read the cell at *at, and step to what ended it. */
 static bool read_cell(struct cells *cells, const char **at, const char *end, char separator, bool quoted)
 {
@@ -73,6 +82,8 @@ static bool read_cell(struct cells *cells, const char **at, const char *end, cha
 		buffer_add(&cells->text, start, length);
 	}
 	buffer_add_char(&cells->text, '\0');
+	if (separator == ';' && !cells->text.failed)
+		point_for_comma(cells->text.data + cells->starts[cells->count - 1]);
 	return !cells->text.failed;
 }
 

@@ -56,7 +56,7 @@ static enum attn_status parse_text(const struct file_bytes *bytes, const char *p
 	/* A column of tokens is none of labels. */
 	const struct tensor *t = status == ATTN_OK ? &out->tensors[0] : NULL;
 	bool column = t && (t->shape[t->rank - 1] == 1 || out->text_count == 0);
-	bool lines = want->strings ? !t || column : !t && want->part && !want->name;
+	bool lines = want->strings ? !t || column : !t && want->part && !want->role;
 	if (lines && (t || status == ATTN_BAD_INPUT)) {
 		bundle_release(out);
 		return lines_parse(bytes->data, bytes->length, path, out, err);

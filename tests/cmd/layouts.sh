@@ -107,6 +107,14 @@ for input in plain cross padded; do
 	same "$input: bound as weights" mine.npy again.npy
 done
 
+printf 'q;a;b\na;0,25;0,75\nb;1;0\n' > comma.csv
+first 'a -> b 0.750' a weights=comma.csv
+printf '1,2\n3\n' > odd.csv
+status 3 attn inspect token '#0' weights=odd.csv
+says "'odd.csv': not a table of numbers"
+printf '{"text": "a b", "n": [[2]], "attentions": [[0.25, 0.75], [1, 0]], "tokens": ["a", "b"]}' > usual.json
+first 'a -> b 0.750' a weights=usual.json tokens=usual.json
+
 # One vector over a text.
 printf '[0.2, 0.7, 0.1]' > vector.json
 printf 'a\nb\nc\n' > abc.txt
