@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "input/settings.h"
 #include "result/shards.h"
+#include "util/number.h"
 
 /* What attn run and attn merge can write. */
 #define OUTPUTS_USAGE(scores)                                                                                \
@@ -103,7 +103,6 @@ static const struct option run_table[] = {
     VIEW_OPTIONS,
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
-    SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,

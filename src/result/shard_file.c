@@ -61,7 +61,7 @@ static struct part describe(const struct subject *subject, size_t number, size_t
 	    .heads = shape->heads,
 	    .queries = shape->queries,
 	    .keys = shape->keys,
-	    .value_size = a->has_values ? a->value_size : 0,
+	    .value_size = a && a->has_values ? a->value_size : 0,
 	    .output_size = subject_output_size(subject),
 	    .has_tokens = subject->whole->has_tokens,
 	    .kernel = kernels_name(kernels_best()),

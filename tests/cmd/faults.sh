@@ -105,7 +105,7 @@ cp w.npy same.npy
 status 0 attn run weights=same.npy --weights same.npy
 same 'an output may be an input' w.npy same.npy
 status 2 attn run x.json --weights a.npy --weights b.npy
-says "'--weights' is given twice, expected it once"
+says "'--weights' is given twice: it may be given only once"
 status 2 attn run x.json -o a --directory b
 says "'--directory' is given twice"
 
@@ -150,13 +150,13 @@ status 0 without_pango attn run x.json --weights none.npy
 
 # What a stored result has no use for is refused; what hides and names stays.
 cat > stored.json << 'END'
-{"weights": [[[1, 0], [0.5, 0.5]]], "num_heads": 1, "scale": 2}
+{"weights": [[[1, 0], [0.5, 0.5]]], "num_heads": 1}
 END
 for option in '--scale 3' '--softcap 1' '--num-heads 1' '--num-kv-heads 1' --packed --packed=false '--layout out,in' \
 	--add-zero-attn; do
 	for command in 'run --rankings -' heatmap 'inspect token #0'; do
 		status 2 attn $command stored.json $option
-		says "a stored result, 'stored.json', is read as it is: '${option%%[ =]*}' has nothing to change"
+		says "'${option%%[ =]*}' has no effect on a stored result: 'stored.json'"
 	done
 done
 status 0 attn run stored.json --causal --rankings -
@@ -267,6 +267,8 @@ completed()
 }
 is 'no file for a token' "$(completed x)" ''
 is 'nor behind an option' "$(completed --top 5 x)" ''
+is 'nor behind the value of a setting' "$(completed --rope 10000 x)" ''
+is 'a file behind a token and a setting' "$(completed it --rope 10000 x.j)" x.json
 is 'a file behind a token' "$(completed it --top = 5 x.j)" x.json
 
 # Many heads take no more memory than the few that are drawn at a time.

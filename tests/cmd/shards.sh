@@ -121,7 +121,7 @@ head -c 5000 good/part-3-of-4.safetensors > other.safetensors
 status 3 attn merge good/part-{1,2,4}-of-4.safetensors other.safetensors -o never
 says "'other.safetensors':"
 status 3 attn merge long.json -o never
-says "'long.json' is no part of a run"
+says "'long.json' is not a shard of a run"
 status 4 attn merge absent -o never
 says "'absent'"
 status 3 attn run good/part-1-of-4.safetensors -o never

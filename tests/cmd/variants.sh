@@ -70,7 +70,7 @@ refuses 2 "'--normalizer' is 'softmin', expected" "$hand" --normalizer softmin
 refuses 2 "'softmax'" "$hand" --normalizer sparsemax --sinks 0
 refuses 2 "'--top-k' is '0'" "$hand" --top-k 0
 refuses 2 "'--qk-norm' is 'l1', expected 'none', 'rms' or 'l2'" "$hand" --qk-norm l1
-refuses 2 "'--qk-norm-eps' is '5', expected a qk_norm" "$hand" --qk-norm-eps 5
+refuses 2 "'--qk-norm-eps' has no effect without --qk-norm rms or l2" "$hand" --qk-norm-eps 5
 refuses 2 "'--rope-style' is 'full'" "$hand" --rope 10000 --rope-style full
 refuses 2 "rope" "$hand" --rope-dim 2
 refuses 3 "normalizer is 'linear', which has no scores, but 'alibi' is given" "$hand" --normalizer linear --alibi
