@@ -171,6 +171,23 @@ printf '[2]' > lengths.json
 printf '["a", "b"]' > names.json
 status 0 attn run weights=stored.json mask=mask.json kv_lengths=lengths.json tokens=names.json --rankings -
 
+# What is given and has no effect is said: of an option, of a file, of what an option turns off.
+printf '{"q": [[[1, 2]]], "k": [[[1, 0]]], "rope": 100, "rope_style": "half", "context": [[1]]}' > turned.json
+status 2 attn run x.json --axes layer --rankings -
+says "attn run: '--axes' has no effect without stored 'weights'"
+printf '{"q": [[[1, 2]]], "k": [[[1, 0]]], "packed": false, "rope_dim": 2}' > useless.json
+status 3 attn run useless.json --rankings -
+says "'useless.json': 'rope_dim' has no effect without 'rope', such as 10000"
+status 0 attn run turned.json --rope none --rankings -
+says "note: 'turned.json': 'rope_style' is left out: '--rope' turns it off"
+says "note: 'turned.json': 'context', a result, is left out beside an input"
+printf '{"weights": [[[1]]], "rope": 100}' > others.json
+status 3 attn run others.json --rankings -
+says "'others.json': 'rope' has no effect on stored weights"
+attn run turned.json --weights turned.safetensors 2> err
+status 0 attn run turned.safetensors --rankings -
+silent
+
 # A PNG has no other ending.
 for name in a.gif b.ps c.jpg d.png.txt; do
 	status 2 attn heatmap x.json -o "$name"

@@ -226,6 +226,14 @@ for letter in {a..z}; do
 done | grep '=$' | tr -d = | sort -u > "$scratch/offered"
 same "roles of 'attn help roles' (-) and of completion (+)" "$scratch/help" "$scratch/offered"
 
+# What --help says of settings fits into a terminal.
+"$attn" run --help | sed -n '/^Attention (/,$p' | grep -E '.{81}' > "$scratch/wide"
+same "lines of settings that are wider than 80 columns" /dev/null "$scratch/wide"
+is_setting="$(awk -F '\t' '$5 != "" { print $5 }' "$scratch/table" | wc -l)"
+"$attn" run --help | sed -n '/^Attention (/,/^      --threads/p' | grep -c '^      --[a-z]' > "$scratch/found"
+echo $((is_setting + 1)) > "$scratch/help"
+same "options of 'attn help roles' (-) and of 'attn run --help' (+)" "$scratch/help" "$scratch/found"
+
 # Settings that are one of several words.
 while IFS='|' read -r name shape; do
 	if [[ $shape =~ ^\'[a-z0-9,-]+\'([ ,]|$) ]]; then
