@@ -115,7 +115,7 @@ static void add_role_line(struct buffer *out, const struct role *role)
 static void add_role_text(struct buffer *out, const struct role *role)
 {
 	struct buffer text = BUFFER_INIT;
-	buffer_printf(&text, "%s: %s", role->meaning, role->form);
+	buffer_printf(&text, "%s; %s", role->meaning, role->form);
 	if (role->preset)
 		buffer_printf(&text, " [%s]", role->preset);
 	add_entry(out, role->name, &text);

@@ -118,7 +118,7 @@ ignored()
 ignored "'--top' is for a ranking" --context c.npy --top 3
 ignored "'--json' is for a ranking on standard output" --rankings r.tsv --json
 ignored "'--text' is for a ranking on standard output" --weights - --text
-ignored "'--cell' is for pictures, expected --heatmaps DIR beside it" --rankings - --cell 3
+ignored "'--cell' is for pictures: it also requires --heatmaps DIR" --rankings - --cell 3
 status 0 attn run x.json --weights a.npy --rankings - --top all --jsonl
 is 'all keys' "$(wc -l < out)" 32
 

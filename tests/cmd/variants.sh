@@ -1,6 +1,6 @@
 #!/bin/bash
-# Kinds of attention from the command line: numbers worked out by hand, what does not go
-# together, and results that are read back.
+# Attention variants from the command line: numbers worked out by hand, what cannot be
+# combined, and results that are read back.
 . "$(dirname "$0")/lib.sh"
 hand=$root/samples/hand.json
 
@@ -47,7 +47,7 @@ attn run window.json --weights a.npy 2> err
 attn run plain.json --causal --window 1,0 --weights b.npy 2> err
 same 'a window in a file is that of the option' a.npy b.npy
 
-# What does not go together, or is malformed, says what it wants.
+# What cannot be combined, or is malformed, says what it wants.
 refuses()
 {
 	local code=$1 text=$2
