@@ -192,7 +192,7 @@ tests: $(UNIT_TESTS) $(REPLAYS) $(BUILD)/tests/conformance
 
 # The NEON kernels under emulation; tests/plain stands in for cmocka.
 NEON_CC = aarch64-linux-gnu-gcc
-NEON_OBJECTS = $(addprefix $(BUILD)/neon/,src/kernels/neon.o src/kernels/select.o src/util/error.o tests/unit/test_kernels.o)
+NEON_OBJECTS = $(addprefix $(BUILD)/neon/,src/kernels/neon.o src/kernels/reference.o src/kernels/select.o src/util/error.o tests/unit/test_kernels.o)
 $(BUILD)/neon/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(NEON_CC) -Itests/plain $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<

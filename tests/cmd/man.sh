@@ -73,13 +73,20 @@ page_options()
 	grep '^\.It Fl' "$1" | grep -oE 'Fl -?[a-zA-Z][a-z-]*' | sed 's/^Fl /-/' | grep -vxE -- '-h|--help' | sort -u
 }
 
-# (a) options: every one of --help is in the page and the other way round.
+# (a) options: every one of --help is in the page and the other way round; but settings, which
+# attn-formats(5) has, need not all be in it.
+"$attn" help roles | tail -n +2 > "$scratch/table"
+cut -f 5 "$scratch/table" | grep -oE '^--[a-z-]+' > "$scratch/settings"
 while IFS='|' read -r page command; do
 	if [ -z "$command" ]; then
 		continue # the overview has none of its own but --help and --version
 	fi
-	help_options "$command" > "$scratch/help"
+	help_options "$command" > "$scratch/options"
 	page_options "$man/$page.1" > "$scratch/page"
+	{
+		grep -vxFf "$scratch/settings" "$scratch/options"
+		grep -xFf "$scratch/settings" "$scratch/options" | grep -xFf "$scratch/page"
+	} | sort > "$scratch/help"
 	same "options of 'attn $command --help' (-) and of $page(1) (+)" "$scratch/help" "$scratch/page"
 done << END
 $commands
@@ -176,7 +183,6 @@ else
 fi
 
 # (d) every role, with its form, is in attn-formats(5), and nothing else.
-"$attn" help roles | tail -n +2 > "$scratch/table"
 cut -f 1,3 "$scratch/table" | tr '\t' '|' | sort > "$scratch/roles"
 sed -n 's/^\.It Cm \([a-z_]*\) No "\(.*\)"$/\1|\2/p' "$man/attn-formats.5" | sort > "$scratch/page"
 same "roles of 'attn help roles' (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"

@@ -1,27 +1,12 @@
-/* What variants of attention do to scores, a part of simd.h. */
+/* What variants of attention do to scores, queries and keys. */
+#ifndef ATTN_KERNELS_VARIANTS_H
+#define ATTN_KERNELS_VARIANTS_H
 
-/* tanh x = x P(x^2) / Q(x^2), within 3.2e-7 of its value, relative to it, and never
- * beyond +-1; exactly x for the smallest.
- *
- * Minimax for the relative error (1e-8) up to 8.3, fitted with both constant terms held
- * at 1, so that small x keep their digits.  The rest is rounding: the coefficients and
- * `most` were then chosen among their neighbours in float32 by trying all x.  Beyond
- * `most` the result is 1 - 1.2e-7. */
-INLINE vec hyperbolic_tangent(vec x)
-{
-	const float most = 0x1.00e74cp+3f;
-	x = highest_of(spread(-most), lowest_of(spread(most), x));
-	vec square = x * x;
-	vec p = fused(square, spread(0x1.f99594p-27f), spread(0x1.69a2b8p-16f));
-	vec q = fused(square, spread(0x1.bec2cep-21f), spread(0x1.6246c4p-12f));
-	p = fused(p, square, spread(0x1.d193dap-9f));
-	q = fused(q, square, spread(0x1.ab79e8p-6f));
-	p = fused(p, square, spread(0x1.130322p-3f));
-	q = fused(q, square, spread(0x1.ded6dap-2f));
-	p = fused(p, square, spread(1.0f));
-	q = fused(q, square, spread(1.0f));
-	return x * p / q;
-}
+#include <string.h>
+
+#include "kernels/elementary.h"
+#include "kernels/kernels.h"
+#include "kernels/vector.h"
 
 static void softcap(float *scores, size_t keys, size_t cols, float cap)
 {
@@ -97,3 +82,5 @@ static void feature_map(float *x, size_t count)
 		memcpy(x + i, rest, (count - i) * sizeof *x);
 	}
 }
+
+#endif
