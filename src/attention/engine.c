@@ -131,8 +131,8 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 {
 	struct engine *engine = (struct engine *)source;
 	struct workspace *w = &engine->workers[worker];
-	return engine->attention->maps > 1 ? read_difference(engine, w, block, err)
-					   : read_map(engine, 0, w, block, err);
+	return is_differential(engine->attention) ? read_difference(engine, w, block, err)
+						  : read_map(engine, 0, w, block, err);
 }
 
 /* --- start -------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static void sum_head(void *context, size_t task, size_t worker)
 	size_t size = (s->e + 1) * s->inner, at = 0;
 	const float *keys = head_start(&engine->k.view, batch, slot);
 	const float *values =
-	    head_start(&engine->v.view, batch, head_at(&engine->v, set->heads[slot] / a->maps));
+	    head_start(&engine->v.view, batch, head_at(&engine->v, value_head_of_key(a, set->heads[slot])));
 	float *out = engine->states + task * engine->state_count * size;
 	double *sums = s->sums[worker];
 	memset(sums, 0, size * sizeof *sums);
@@ -123,7 +123,7 @@ size_t engine_linear_states(const struct plan *plan, size_t *step)
 {
 	const struct attention *a = plan->attention;
 	const struct masking *v = &a->masking;
-	if (a->normalization.kind != NORMALIZE_LINEAR || plan->want.weights || !plan->want.context ||
+	if (!a->normalization.normalizer->sums_keys || plan->want.weights || !plan->want.context ||
 	    !sees_first_keys(v))
 		return 0;
 	/* Where all queries see all keys, one state says everything. */

@@ -30,9 +30,4 @@ enum attended tile_mask_extent(const struct tile_mask *m, size_t first, size_t c
 void tile_mask_apply(struct tile_mask *m, enum attended extent, size_t first, size_t count, float *scores,
 		     float masked);
 
-/* Of whole rows of scores, those that sparsemax or 1.5-entmax may give weight again in
- * float64, rounded once: keys [first, end) of scores (keys, TILE). */
-void engine_refine(const struct engine *engine, const struct map *map, const struct row_block *block,
-		   const struct tile_mask *m, size_t first, size_t end, float *scores);
-
 #endif

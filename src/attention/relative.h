@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "attention/masking.h"
-#include "input/bundle.h"
+#include "util/error.h"
 
 enum {
 	RELATIVE_SPARE = 16
