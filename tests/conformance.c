@@ -436,7 +436,7 @@ static void run_sentence(struct trial *t)
 }
 
 /* A file with both q, k, v and what they were projected from. */
-static void run_ready(struct trial *t)
+static void run_precomputed(struct trial *t)
 {
 	for (const char *role = "qkv"; *role; role++)
 		add_word(t, "%c=%s:%c", *role, t->path, *role);
@@ -476,7 +476,7 @@ static const struct suite suites[] = {
     {"onnx-attention", "conformance/onnx-attention", true, 52, "*", run_onnx},
     {"shared torch-mha", "conformance/torch-mha", true, 24, "*", run_torch},
     {"use-lite", "real/use-lite", true, 6, "*-layer[0-9].safetensors", run_sentence},
-    {"stories260K", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_ready},
+    {"stories260K", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_precomputed},
     {"stories260K rotary", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_rotary},
     {"aren", "real/aren-transliteration", true, 12, "*-layer[0-9].safetensors", run_whole},
 };
