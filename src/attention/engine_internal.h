@@ -14,7 +14,8 @@ enum {
 	KEY_BLOCK = 96,
 	/* Keys from one stored state of linear attention to the next. */
 	STATE_STEP = 2 * KEY_BLOCK,
-	/* Queries of a tile whose whole rows are normalised together: a cache line of scores. */
+	/* Queries of a tile whose whole rows are normalised together: a cache line of
+	 * scores, and as many as the lanes of a kernel at least. */
 	WHOLE_ROWS = 16,
 };
 
@@ -32,7 +33,7 @@ struct workspace {
 	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
 	float *scores;  /* (all steps' keys, TILE); or (KEY_BLOCK, TILE) for all tiles, when a
 			 * step's are used at once */
-	unsigned char *taken; /* (steps): whether the step has anything visible */
+	unsigned char *taken; /* (steps): whether a query of the tile attends to any key of the step */
 
 	/* Of one tile at a time: */
 	unsigned char *step_attended; /* (TILE, KEY_BLOCK) */
@@ -176,7 +177,7 @@ bool engine_scores_fit(const struct engine *engine);
 /* How many states linear attention keeps for each key head, and after how many keys each. */
 size_t engine_linear_states(const struct plan *plan, size_t *step);
 
-/* Linear attention's states, where the queries see the first keys and context is all
+/* Linear attention's states, where queries attend to the first keys and context is all
  * that is wanted: context then takes time in proportion to the keys. */
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);
 

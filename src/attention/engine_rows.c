@@ -47,12 +47,12 @@ static void refine_row(const struct engine *engine, const struct row_block *bloc
 	double offset = m->bias[q] ? (double)m->offsets[q] : 0;
 	float top;
 	row_top(row, keys, &top); /* what is not finite is found when the row is normalised */
-	float least = top - (float)engine->attention->normalization.normalizer->reach;
+	float least = top - (float)engine->attention->normalization.normalizer->depth;
 	if (top == -INFINITY)
 		return;
 	for (size_t at = 0; at < keys; at += RUN) {
 		size_t end = size_min(at + RUN, keys);
-		if (end - at == RUN && !run_reaches(row + at, least))
+		if (end - at == RUN && !run_has(row + at, least))
 			continue;
 		for (size_t j = at; j < end; j++) {
 			if (!(row[j] >= least))
@@ -90,7 +90,7 @@ static bool normalize_rows(const struct engine *engine, const struct workspace *
 	engine->kernels->unpack(rows + first, engine->keys, scores, count, keys, ones, false);
 	for (size_t r = 0; r < count; r++) {
 		float *row = rows + r * engine->keys + first;
-		if (!isinf(n->normalizer->reach))
+		if (!isinf(n->normalizer->depth))
 			refine_row(engine, block, t, q + r, first, row);
 		if (!normalize_float_row(n, t->map->sink, row, keys, &t->running.highest[q + r],
 					 w->normalizing))

@@ -2,12 +2,12 @@
  * context alone never stores a row (FlashAttention, Dao et al. 2022).
  *
  * A block is up to ROWS_BLOCK / TILE tiles, which take each step of keys in turn, so
- * that K and V come from memory once for all of them.  A step that hides every key from a
- * tile is left out.
+ * that K and V come from memory once for all of them.  A step whose keys are
+ * all masked for a tile is left out.
  *
  * A tile's scores lie as (keys, queries).  With weights, the exponentials of every
  * step are kept, each relative to the highest score known at that step, and brought to
- * the final one when they are turned into rows.  Normalisers that need a whole row, such
+ * the final one when they become rows.  Normalisers that need a whole row, such
  * as sparsemax, keep all scores and come before the values.
  */
 #include <math.h>
@@ -118,16 +118,16 @@ static void step(const struct engine *engine, const struct row_block *block, str
 /* --- a tile ----------------------------------------------------------------------- */
 
 /* The first step that a tile takes; linear attention begins with the sums over the keys
- * that all its queries see. */
+ * that all its queries attend to. */
 static size_t first_step(const struct engine *engine, const struct row_block *block, struct tile *t)
 {
-	size_t all_see = engine->keys, inner = engine->attention->score.inner,
+	size_t shared = engine->keys, inner = engine->attention->score.inner,
 	       e = engine->attention->value_size;
 	if (!engine->states)
 		return t->mask.first / KEY_BLOCK * KEY_BLOCK;
 	for (size_t q = 0; q < t->count; q++)
-		all_see = size_min(all_see, t->mask.ends[q]);
-	size_t steps = all_see / engine->state_step;
+		shared = size_min(shared, t->mask.ends[q]);
+	size_t steps = shared / engine->state_step;
 	if (steps == 0)
 		return 0;
 	struct gemm sums = {
@@ -257,7 +257,7 @@ static void write_weights(const struct engine *engine, const struct tile *t, flo
 	clear_columns(rows, keys, t->count, end, keys);
 }
 
-/* Where the block's rows go: where a sink wants them, or into the workspace. */
+/* Where the block's rows go: where a consumer wants them, or into the workspace. */
 static void find_places(const struct engine *engine, const struct workspace *w, struct row_block *block)
 {
 	if (engine->want.weights) {

@@ -4,7 +4,7 @@
 #include "kernels/reference.h"
 
 /* Each function find_rule below sets *rule, whose `top` is the highest score of a row, from
- * its `values` (count): all scores that are not masked, or at least those within reach.  They
+ * its `values` (count): all scores that are not masked, or at least those above its depth.  They
  * are reordered.  No more than `most` scores may have weight. */
 
 const struct normalizer *const normalizers[] = {
@@ -52,7 +52,7 @@ const struct normalizer normalizer_softmax = {
     .find_rule = softmax_rule,
     .weight = softmax_weight,
     .plain_row = reference_softmax,
-    .reach = INFINITY,
+    .depth = INFINITY,
     .step = softmax_step,
     .masked = -INFINITY,
 };
@@ -95,7 +95,7 @@ const struct normalizer normalizer_linear = {
     .score_formula = "phi(x)   x + 1 where x > 0, else e^x",
     .find_rule = linear_rule,
     .weight = linear_weight,
-    .reach = INFINITY,
+    .depth = INFINITY,
     .formula = "%s / the sum of what is visible",
     .step = linear_step,
     .masked = 0,
@@ -287,14 +287,15 @@ static double entmax15_weight(const struct rule *rule, double score)
 	return above * above;
 }
 
-/* tau is at least -1: so far do scores reach, once halved for 1.5-entmax. */
+/* tau is at least -1: scores lower than the highest by 1, or by 2 where they are halved, have no
+ * weight. */
 const struct normalizer normalizer_sparsemax = {
     .name = "sparsemax",
     .scaled = true,
     .takes_top_k = true,
     .find_rule = sparsemax_rule,
     .weight = sparsemax_weight,
-    .reach = 1,
+    .depth = 1,
     .formula = "max(%s - tau, 0), tau so that the sum is 1",
     .masked = -INFINITY,
 };
@@ -305,7 +306,7 @@ const struct normalizer normalizer_entmax15 = {
     .takes_top_k = true,
     .find_rule = entmax15_rule,
     .weight = entmax15_weight,
-    .reach = 2,
+    .depth = 2,
     .formula = "max(%s / 2 - tau, 0)^2, tau so that the sum is 1",
     .masked = -INFINITY,
 };

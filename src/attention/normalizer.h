@@ -25,35 +25,44 @@ struct running;
 /* One of them, as functions and facts: normalizer.c has all. */
 struct normalizer {
 	const char *name; /* "softmax" */
-
-	/* What scores are. */
-	bool scaled; /* products of Q and K are multiplied by scale / temperature */
-	void (*features)(
-	    const struct kernels *kernels, float *x,
-	    size_t count);                 /* x[count], of Q or K,
-					    * become features in place; NULL kernels: the reference.  NULL: they stay */
-	const char *score, *score_formula; /* for people: "phi(q).phi(k)", and a line that says what
-					    * that is; NULL: as the score function has it */
-
-	/* What may be asked for. */
 	bool takes_sinks, takes_top_k;
 
-	/* A row: from its scores a rule, by which each score becomes its weight. */
+	/* --- scores */
+
+	/* Whether products of Q and K are multiplied by scale / temperature. */
+	bool scaled;
+
+	/* Vectors of Q or K, x (count), become features in place.  NULL kernels: by the
+	 * reference.  NULL: vectors stay. */
+	void (*features)(const struct kernels *kernels, float *x, size_t count);
+
+	/* For people: what a score is of, "phi(q).phi(k)", and a line that says what that means;
+	 * NULL both: as the score function has it. */
+	const char *score, *score_formula;
+
+	/* --- rows: the reference, and all where weights need whole rows */
+
+	/* From the scores of a row a rule, by which each score becomes its weight. */
 	void (*find_rule)(struct rule *rule, double sink, double *values, size_t count, size_t most);
 	double (*weight)(const struct rule *rule, double score);
-	void (*plain_row)(float *weights, double *scores,
-			  size_t keys); /* the same numbers in fewer
-					 * steps, for a row without a sink; NULL: there is no such way */
-	double reach;        /* a score this far below the highest has weight 0; INFINITY: none has */
-	const char *formula; /* for people: what becomes of the score "%s"; NULL: exp(%s), in parts
-			      * that sum to 1 */
 
-	/* A step of keys of a tile, scores (keys, TILE), of which nothing need be kept: scores
-	 * become weights but for a factor of each query, and *run is brought up to date.
-	 * Returns whether run->rescale differs from 1.  NULL: weights need whole rows. */
+	/* The same numbers in fewer steps, for a row without a sink; NULL: only by the rule. */
+	void (*plain_row)(float *weights, double *scores, size_t keys);
+
+	/* A score so far below the highest of its row has no weight; INFINITY: each has some. */
+	double depth;
+
+	/* For people: how the score "%s" becomes a weight; NULL: as in softmax. */
+	const char *formula;
+
+	/* --- steps of keys, after which scores need not be kept */
+
+	/* scores (keys, TILE) of a tile become weights, but for a factor of each query, and *run
+	 * is brought up to date.  Returns whether any run->rescale differs from 1.  NULL: weights
+	 * need whole rows. */
 	bool (*step)(const struct kernels *kernels, float *scores, size_t keys, size_t cols,
 		     struct running *run);
-	float masked;   /* what a masked score is in a step */
+	float masked;   /* what a masked score is in a step, or a whole row */
 	bool sums_keys; /* context follows from sums over keys: engine_linear.c */
 };
 

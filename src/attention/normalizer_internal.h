@@ -44,7 +44,7 @@ static inline bool rule_keeps(struct rule *rule, double score)
 /* No score below has weight. */
 static inline double normalizer_least(const struct normalizer *normalizer, double top)
 {
-	return isinf(normalizer->reach) ? -DBL_MAX : top - normalizer->reach;
+	return isinf(normalizer->depth) ? -DBL_MAX : top - normalizer->depth;
 }
 
 /* Reorder values (count) so that the k <= count highest come first, and have the rule keep just
@@ -61,7 +61,7 @@ enum {
 bool row_top(const float *row, size_t keys, float *top);
 
 /* Whether a number of run (RUN) is `limit` at least. */
-static inline bool run_reaches(const float *run, float limit)
+static inline bool run_has(const float *run, float limit)
 {
 	unsigned any = 0;
 	for (size_t i = 0; i < RUN; i++)

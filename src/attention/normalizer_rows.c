@@ -182,7 +182,7 @@ static void collect(struct candidates *c, const float *row, size_t keys, size_t 
 	size_t full = top_k > 0 && top_k < keys / 4 ? size_max(2 * top_k, FEWEST_SHORTENED) : SIZE_MAX;
 	for (size_t at = 0; at < keys; at += RUN) {
 		size_t end = size_min(at + RUN, keys);
-		if (end - at == RUN && !run_reaches(row + at, c->limit))
+		if (end - at == RUN && !run_has(row + at, c->limit))
 			continue;
 		for (size_t j = at; j < end; j++) {
 			/* Written even if it is not to stay, which avoids branch mispredictions. */
@@ -200,7 +200,7 @@ static void write_weights(const struct normalizer *normalizer, struct rule *rule
 {
 	for (size_t at = 0; at < keys; at += RUN) {
 		size_t end = size_min(at + RUN, keys);
-		if (end - at == RUN && !run_reaches(row + at, limit)) {
+		if (end - at == RUN && !run_has(row + at, limit)) {
 			memset(row + at, 0, RUN * sizeof *row);
 			continue;
 		}

@@ -46,12 +46,13 @@ struct score_bounds {
 
 /* One of them, as functions and facts: score.c has all. */
 struct score_function {
-	const char *name;           /* "scaled-dot" */
-	bool root_scale;            /* scale is 1 / sqrt(d) unless it is given; else it is 1 */
-	bool one_size;              /* vectors of Q and K have the same size */
-	unsigned needed, optional;  /* enum score_parts */
-	const char *term, *formula; /* for people: "q.k", and a line that says what another term is,
-				     * or NULL */
+	const char *name;          /* "scaled-dot" */
+	bool root_scale;           /* scale is 1 / sqrt(d) unless it is given; else it is 1 */
+	bool one_size;             /* vectors of Q and K have the same size */
+	unsigned needed, optional; /* enum score_parts */
+
+	/* For people: what a score is, "q.k", and a line that says what that means, or NULL. */
+	const char *term, *formula;
 
 	/* Change vectors (vectors, size) of Q or K in place; NULL: they stay. */
 	void (*prepare)(float *x, size_t vectors, size_t size);

@@ -571,7 +571,7 @@ static void test_table(void **state)
 	for (; normalizers[count]; count++) {
 		const struct normalizer *n = normalizers[count];
 		assert_true(normalizer_named(n->name) == n);
-		assert_true(n->find_rule && n->weight && n->reach > 0);
+		assert_true(n->find_rule && n->weight && n->depth > 0);
 		assert_true(!n->sums_keys || (n->step && n->features));
 		assert_true(!n->score == !n->score_formula);
 	}
