@@ -7,16 +7,16 @@
  * its `values` (count): all scores that are not masked, or at least those above its depth.  They
  * are reordered.  No more than `most` scores may have weight. */
 
-const struct normalizer *const normalizers[] = {
+const struct normalizer *const normalizer_table[] = {
     &normalizer_softmax, &normalizer_sparsemax, &normalizer_entmax15, &normalizer_linear, NULL,
 };
 
 const struct normalizer *normalizer_named(const char *name)
 {
 	size_t i = 0;
-	while (normalizers[i] && strcmp(normalizers[i]->name, name) != 0)
+	while (normalizer_table[i] && strcmp(normalizer_table[i]->name, name) != 0)
 		i++;
-	return normalizers[i];
+	return normalizer_table[i];
 }
 
 /* --- softmax ------------------------------------------------------------------------ */

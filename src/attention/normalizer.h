@@ -70,7 +70,7 @@ extern const struct normalizer normalizer_softmax, normalizer_sparsemax, normali
     normalizer_linear;
 
 /* All of them, softmax first; NULL behind the last. */
-extern const struct normalizer *const normalizers[];
+extern const struct normalizer *const normalizer_table[];
 
 /* The one of that name; NULL: there is none. */
 const struct normalizer *normalizer_named(const char *name);

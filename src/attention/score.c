@@ -8,16 +8,16 @@
 #include "kernels/kernels.h"
 #include "kernels/reference.h"
 
-const struct score_function *const score_functions[] = {
+const struct score_function *const score_function_table[] = {
     &score_scaled_dot, &score_dot, &score_general, &score_additive, &score_cosine, NULL,
 };
 
 const struct score_function *score_function_named(const char *name)
 {
 	size_t i = 0;
-	while (score_functions[i] && strcmp(score_functions[i]->name, name) != 0)
+	while (score_function_table[i] && strcmp(score_function_table[i]->name, name) != 0)
 		i++;
-	return score_functions[i];
+	return score_function_table[i];
 }
 
 double score_default_scale(const struct score_function *function, size_t head_size)

@@ -73,7 +73,7 @@ struct score_function {
 extern const struct score_function score_scaled_dot, score_dot, score_general, score_additive, score_cosine;
 
 /* All of them, scaled-dot first; NULL behind the last. */
-extern const struct score_function *const score_functions[];
+extern const struct score_function *const score_function_table[];
 
 /* The one of that name; NULL: there is none. */
 const struct score_function *score_function_named(const char *name);

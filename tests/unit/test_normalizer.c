@@ -568,15 +568,15 @@ static void test_table(void **state)
 {
 	size_t count = 0;
 	(void)state;
-	for (; normalizers[count]; count++) {
-		const struct normalizer *n = normalizers[count];
+	for (; normalizer_table[count]; count++) {
+		const struct normalizer *n = normalizer_table[count];
 		assert_true(normalizer_named(n->name) == n);
 		assert_true(n->find_rule && n->weight && n->depth > 0);
 		assert_true(!n->sums_keys || (n->step && n->features));
 		assert_true(!n->score == !n->score_formula);
 	}
 	assert_int_equal(count, sizeof kinds / sizeof *kinds);
-	assert_true(normalizers[0] == &normalizer_softmax);
+	assert_true(normalizer_table[0] == &normalizer_softmax);
 	assert_null(normalizer_named("hardmax"));
 	assert_null(normalizer_named(""));
 }

@@ -36,15 +36,15 @@ static void test_table(void **state)
 {
 	size_t count = 0;
 	(void)state;
-	for (; score_functions[count]; count++) {
-		const struct score_function *f = score_functions[count];
+	for (; score_function_table[count]; count++) {
+		const struct score_function *f = score_function_table[count];
 		assert_true(score_function_named(f->name) == f);
 		assert_true(f->term && f->row && f->step && f->fits);
 		assert_int_equal(f->needed & f->optional, 0);
 		assert_true(!(f->needed & SCORE_U) || f->needed & SCORE_W);
 	}
 	assert_int_equal(count, 5);
-	assert_true(score_functions[0] == &score_scaled_dot);
+	assert_true(score_function_table[0] == &score_scaled_dot);
 	assert_null(score_function_named("euclidean"));
 	assert_null(score_function_named(""));
 }
@@ -54,8 +54,8 @@ static void test_scales(void **state)
 	const float temperature[] = {1, 4};
 	struct score s = {.scale = 0.5};
 	(void)state;
-	for (size_t i = 0; score_functions[i]; i++)
-		assert_true(score_default_scale(score_functions[i], 16) == (i == 0 ? 0.25 : 1));
+	for (size_t i = 0; score_function_table[i]; i++)
+		assert_true(score_default_scale(score_function_table[i], 16) == (i == 0 ? 0.25 : 1));
 	assert_true(score_scale(&s, 1) == 0.5);
 	s.temperature = temperature;
 	assert_true(score_scale(&s, 0) == 0.5 && score_scale(&s, 1) == 0.125);
@@ -69,10 +69,10 @@ static void test_products_by_hand(void **state)
 	const struct score s = {.inner = 2};
 	double scores[2];
 	(void)state;
-	for (size_t i = 0; score_functions[i]; i++) {
-		if (score_functions[i]->needed & SCORE_V)
+	for (size_t i = 0; score_function_table[i]; i++) {
+		if (score_function_table[i]->needed & SCORE_V)
 			continue;
-		score_functions[i]->row(&s, &pairs, scores);
+		score_function_table[i]->row(&s, &pairs, scores);
 		assert_true(scores[0] == 5.5 && scores[1] == 0);
 	}
 }
@@ -127,8 +127,8 @@ static void test_steps(void **state)
 	(void)state;
 	fill();
 	for (size_t i = 0; kernels_runnable(i); i++)
-		for (size_t f = 0; score_functions[f]; f++)
-			check_steps(kernels_runnable(i), score_functions[f]);
+		for (size_t f = 0; score_function_table[f]; f++)
+			check_steps(kernels_runnable(i), score_function_table[f]);
 }
 
 /* What is summed up must not leave float32, in products nor in sums of v. */
