@@ -45,7 +45,7 @@ struct gemm {
 
 struct kernels {
 	const char *name; /* "avx512" */
-	size_t lanes;     /* float32 in a vector */
+	size_t lanes;     /* float32 in a vector; divides TILE */
 
 	void (*gemm)(const struct gemm *g);
 
@@ -127,5 +127,9 @@ static inline const char *kernels_name(const struct kernels *kernels)
 
 /* All sets that can run here, best first; NULL from the end on. */
 const struct kernels *kernels_runnable(size_t i);
+
+/* All sets that this build has, best first, also those that this processor lacks; NULL
+ * from the end on. */
+const struct kernels *kernels_built(size_t i);
 
 #endif

@@ -6,31 +6,61 @@
 
 #include "kernels/sets.h"
 
+#if defined(__x86_64__)
+/* The compiler's own check asks the processor, and whether the system saves the
+ * wide registers (XGETBV). */
+static bool runs_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static bool runs_avx512(void)
+{
+	return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+#elif defined(__aarch64__)
+static bool runs_neon(void)
+{
+	return true; /* part of every 64-bit Arm */
+}
+#endif
+
+/* The sets of this build, best first. */
+static const struct {
+	const struct kernels *set;
+	bool (*runs)(void);
+} built[] = {
+#if defined(__x86_64__)
+    {&kernels_avx512, runs_avx512},
+    {&kernels_avx2, runs_avx2},
+#elif defined(__aarch64__)
+    {&kernels_neon, runs_neon},
+#endif
+    {NULL, NULL},
+};
+
 enum {
+	BUILT = sizeof built / sizeof *built, /* with the end */
 	MAX_SETS = 2
 };
+
+_Static_assert(BUILT - 1 <= MAX_SETS, "all sets may be runnable");
 
 static const struct kernels *runnable[MAX_SETS + 1]; /* best first, ends with NULL */
 static const struct kernels *best;
 static const char *bad_cap;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The compiler's own check asks the processor, and whether the system saves the
- * wide registers (XGETBV). */
 static void find_runnable(void)
 {
 	size_t count = 0;
 #if defined(__x86_64__)
 	__builtin_cpu_init();
-	bool fma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-	if (fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-		runnable[count++] = &kernels_avx512;
-	if (fma)
-		runnable[count++] = &kernels_avx2;
-#elif defined(__aarch64__)
-	runnable[count++] = &kernels_neon; /* part of every 64-bit Arm */
 #endif
+	for (size_t i = 0; built[i].set; i++)
+		if (built[i].runs())
+			runnable[count++] = built[i].set;
 	runnable[count] = NULL;
 }
 
@@ -78,4 +108,9 @@ const struct kernels *kernels_runnable(size_t i)
 {
 	pthread_once(&once, choose);
 	return i < MAX_SETS ? runnable[i] : NULL;
+}
+
+const struct kernels *kernels_built(size_t i)
+{
+	return i < BUILT ? built[i].set : NULL;
 }

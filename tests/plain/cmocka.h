@@ -1,4 +1,4 @@
-/* As much of cmocka as test_kernels.c uses, for processors that the library is not
+/* As much of cmocka as test_kernels uses, for processors that the library is not
  * installed for.  The first failure ends the program. */
 #ifndef ATTN_TESTS_PLAIN_CMOCKA_H
 #define ATTN_TESTS_PLAIN_CMOCKA_H
