@@ -2,11 +2,12 @@
  * writes with expected values that other implementations computed:
  *
  *   onnx-attention  the node tests of the ONNX operator Attention
- *   torch-mha       torch.nn.MultiheadAttention; a copy is in tests/data
+ *   torch-mha       torch.nn.MultiheadAttention
  *   real            what enters and leaves attention blocks of trained models
  *
- * ATTN is the program (./attn), ATTN_SHARED the folder of the cases that are not
- * part of this repository (../shared); without it they count as skipped.
+ * The first two are in tests/data.  ATTN is the program (./attn), ATTN_SHARED the folder
+ * that has the real cases, which are not part of this repository (../shared); without it
+ * they count as skipped.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -188,10 +189,10 @@ static double excess(double got, double want, struct tolerance tolerance)
 static void compare(struct trial *t, const struct tensor *got, const struct tensor *want, const char *what,
 		    struct tolerance tolerance)
 {
-	bool turned = want->rank == 4 && got->rank == 3;
+	bool joined = want->rank == 4 && got->rank == 3; /* heads side by side */
 	char found[200], expected[200];
 	if (got->count != want->count ||
-	    (!turned && (got->rank != want->rank || memcmp(got->shape, want->shape, sizeof got->shape)))) {
+	    (!joined && (got->rank != want->rank || memcmp(got->shape, want->shape, sizeof got->shape)))) {
 		fail(t, "%s is %s, expected %s", what,
 		     tensor_shape_text(got->rank, got->shape, found, sizeof found),
 		     tensor_shape_text(want->rank, want->shape, expected, sizeof expected));
@@ -200,7 +201,7 @@ static void compare(struct trial *t, const struct tensor *got, const struct tens
 	size_t worst = 0;
 	double most = 0;
 	for (size_t i = 0; i < want->count; i++) {
-		size_t at = turned ? side_by_side(want->shape, i) : i;
+		size_t at = joined ? side_by_side(want->shape, i) : i;
 		double beyond = excess(tensor_get(got, at), tensor_get(want, i), tolerance);
 		if (beyond > most) {
 			most = beyond;
@@ -209,7 +210,7 @@ static void compare(struct trial *t, const struct tensor *got, const struct tens
 	}
 	if (most == 0)
 		return;
-	double value = tensor_get(got, turned ? side_by_side(want->shape, worst) : worst);
+	double value = tensor_get(got, joined ? side_by_side(want->shape, worst) : worst);
 	double wanted = tensor_get(want, worst);
 	fail(t, "%s differs by %g at %s: %.9g, expected %.9g", what, fabs(value - wanted),
 	     tensor_index_text(want, worst, found, sizeof found), value, wanted);
@@ -333,21 +334,21 @@ static void bind_torch_mask(struct trial *t, const char *role, const char *name,
 		return;
 	const struct tensor *mask = load(t, &file, path_to("%s/%s.npy", t->path, name), "");
 	if (mask) {
-		struct tensor turned = *mask;
+		struct tensor inverse = *mask;
 		unsigned char *allowed = calloc(mask->count, 1);
 		if (!allowed)
 			give_up("a mask");
 		for (size_t i = 0; i < mask->count; i++)
 			allowed[i] = tensor_get(mask, i) == 0;
 		if (mask->dtype == DTYPE_BOOL)
-			turned.data = allowed;
+			inverse.data = allowed;
 		if (mask->rank == 3) {
-			turned.rank = 4;
-			memmove(turned.shape + 2, mask->shape + 1, 2 * sizeof *turned.shape);
-			turned.shape[0] = mask->shape[0] / heads;
-			turned.shape[1] = heads;
+			inverse.rank = 4;
+			memmove(inverse.shape + 2, mask->shape + 1, 2 * sizeof *inverse.shape);
+			inverse.shape[0] = mask->shape[0] / heads;
+			inverse.shape[1] = heads;
 		}
-		write_npy(t, role, &turned);
+		write_npy(t, role, &inverse);
 		add_word(t, "%s=%s/%s.npy", role, scratch, role);
 		free(allowed);
 	}
@@ -417,7 +418,7 @@ static void run_precomputed(struct trial *t)
 	expect_real(t);
 }
 
-/* The same from the embeddings, so that q and k have to be turned by their positions. */
+/* The same from the embeddings, so that q and k have to be rotated. */
 static void run_rotary(struct trial *t)
 {
 	static const char *const names[] = {"embeddings", "wq", "wk", "wv"};
@@ -446,8 +447,7 @@ struct suite {
 
 static const struct suite suites[] = {
     {"torch-mha", "tests/data/torch-mha", false, 24, "*_*", run_torch},
-    {"onnx-attention", "conformance/onnx-attention", true, 52, "*", run_onnx},
-    {"shared torch-mha", "conformance/torch-mha", true, 24, "*", run_torch},
+    {"onnx-attention", "tests/data/onnx-attention", false, 52, "attention_*", run_onnx},
     {"use-lite", "real/use-lite", true, 6, "*-layer[0-9].safetensors", run_sentence},
     {"stories260K", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_precomputed},
     {"stories260K rotary", "real/stories260K", true, 5, "*-layer[0-9].safetensors", run_rotary},
@@ -509,7 +509,7 @@ static void run_suite(const struct suite *suite, const char *shared, struct tall
 		 suite->directory);
 	int count = scandir(directory, &entries, NULL, alphasort);
 	if (count < 0 && suite->shared && errno == ENOENT) {
-		printf("skipped %s: there is no %s\n", suite->name, directory);
+		printf("SKIP: %zu cases of %s: there is no %s\n", suite->cases, suite->name, directory);
 		tally->skipped += suite->cases;
 		return;
 	}

@@ -76,7 +76,7 @@ struct shape {
 	size_t heads, tokens, head_size;
 };
 
-struct job {
+struct bench_command {
 	bool help, causal;
 	bool modes[MODE_COUNT];
 	struct shape shapes[MAX_SHAPES];
@@ -304,39 +304,39 @@ static enum attn_status time_runs(struct work *w, size_t runs, double *seconds, 
 	return status;
 }
 
-static enum attn_status measure(struct job *job, const struct shape *s, enum mode mode, struct result *result,
-				struct attn_error *err)
+static enum attn_status measure(struct bench_command *c, const struct shape *s, enum mode mode,
+				struct result *result, struct attn_error *err)
 {
 	const struct kernels *kernels = kernels_best();
 	double times[MAX_SAMPLES], peaks[MAX_SAMPLES], once = 0;
 	size_t count = 0;
 	struct work work;
-	enum attn_status status = work_open(&work, s, mode, job->causal, err);
+	enum attn_status status = work_open(&work, s, mode, c->causal, err);
 	if (status == ATTN_OK)
 		status = time_runs(&work, 1, &once, err); /* warm up */
 	if (status == ATTN_OK)
 		status = time_runs(&work, 1, &once, err);
 	size_t runs = once > 0 && once < 2e-3 ? (size_t)(2e-3 / once) + 1 : 1;
-	double end = now() + job->seconds;
+	double end = now() + c->seconds;
 	while (status == ATTN_OK && count < MAX_SAMPLES && (count < MIN_SAMPLES || now() < end)) {
 		peaks[count] = kernels ? measure_peak(kernels) : 0;
 		status = time_runs(&work, runs, &times[count], err);
-		if (kernels && job->peak_count < MAX_SAMPLES)
-			job->peaks[job->peak_count++] = peaks[count];
+		if (kernels && c->peak_count < MAX_SAMPLES)
+			c->peaks[c->peak_count++] = peaks[count];
 		count++;
 	}
 	work_release(&work);
 	if (status != ATTN_OK)
 		return status;
 	double seconds = median(times, count);
-	*result = (struct result){seconds * 1e3, operations(s, mode, job->causal) / seconds * 1e-9,
+	*result = (struct result){seconds * 1e3, operations(s, mode, c->causal) / seconds * 1e-9,
 				  median(peaks, count)};
 	return ATTN_OK;
 }
 
 /* --- options and output --------------------------------------------------------- */
 
-static enum attn_status parse_shape(struct job *job, const struct options *o, struct attn_error *err)
+static enum attn_status parse_shape(struct bench_command *c, const struct options *o, struct attn_error *err)
 {
 	struct shape s;
 	size_t *const parts[] = {&s.heads, &s.tokens, &s.head_size};
@@ -350,24 +350,24 @@ static enum attn_status parse_shape(struct job *job, const struct options *o, st
 	}
 	if (!ok || rest)
 		return option_fail(o, "heads x tokens x head size, such as 12x2048x64", err);
-	if (job->shape_count == MAX_SHAPES)
+	if (c->shape_count == MAX_SHAPES)
 		return option_fail(o, "at most 64 shapes", err);
-	job->shapes[job->shape_count++] = s;
+	c->shapes[c->shape_count++] = s;
 	return ATTN_OK;
 }
 
-static enum attn_status parse_mode(struct job *job, const struct options *o, struct attn_error *err)
+static enum attn_status parse_mode(struct bench_command *c, const struct options *o, struct attn_error *err)
 {
 	bool all = strcmp(o->value, "all") == 0, found = all;
 	for (int m = 0; m < MODE_COUNT; m++) {
 		bool this = strcmp(o->value, mode_names[m]) == 0;
-		job->modes[m] |= all || this;
+		c->modes[m] |= all || this;
 		found |= this;
 	}
 	return found ? ATTN_OK : option_fail(o, "context, weights, projected or all", err);
 }
 
-static enum attn_status parse(struct job *job, struct options *o, struct attn_error *err)
+static enum attn_status parse(struct bench_command *c, struct options *o, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	int id;
@@ -376,30 +376,30 @@ static enum attn_status parse(struct job *job, struct options *o, struct attn_er
 		case -1:
 			return ATTN_USAGE;
 		case OPTION_SHAPE:
-			status = parse_shape(job, o, err);
+			status = parse_shape(c, o, err);
 			break;
 		case OPTION_MODE:
-			status = parse_mode(job, o, err);
+			status = parse_mode(c, o, err);
 			break;
 		case OPTION_CAUSAL:
-			job->causal = true;
+			c->causal = true;
 			break;
 		case OPTION_SECONDS:
-			status = option_number(o, 0, 3600, &job->seconds, err);
+			status = option_number(o, 0, 3600, &c->seconds, err);
 			break;
 		case OPTION_TEXT:
 		case OPTION_TSV:
 		case OPTION_JSON:
-			job->format = id;
+			c->format = id;
 			break;
 		default:
-			job->help = true;
+			c->help = true;
 		}
 	}
 	return status;
 }
 
-static void print_result(FILE *out, const struct job *job, const struct shape *s, enum mode mode,
+static void print_result(FILE *out, const struct bench_command *c, const struct shape *s, enum mode mode,
 			 const struct result *r, bool first)
 {
 	const char *kernel = kernels_name(kernels_best());
@@ -407,48 +407,48 @@ static void print_result(FILE *out, const struct job *job, const struct shape *s
 	snprintf(shape, sizeof shape, "%zux%zux%zu", s->heads, s->tokens, s->head_size);
 	if (r->peak > 0)
 		snprintf(share, sizeof share, "%.3f", r->gflops / r->peak);
-	if (job->format == OPTION_JSON) {
+	if (c->format == OPTION_JSON) {
 		fprintf(out,
 			"%s\n  {\"shape\": \"%s\", \"mode\": \"%s\", \"causal\": %s, \"threads\": %zu, "
 			"\"kernel\": \"%s\", "
 			"\"ms\": %.6g, \"gflops\": %.6g, \"share\": %s}",
-			first ? "" : ",", shape, mode_names[mode], job->causal ? "true" : "false",
+			first ? "" : ",", shape, mode_names[mode], c->causal ? "true" : "false",
 			threads_count(), kernel, r->milliseconds, r->gflops, r->peak > 0 ? share : "null");
-	} else if (job->format == OPTION_TSV) {
+	} else if (c->format == OPTION_TSV) {
 		fprintf(out, "%s\t%s\t%s\t%zu\t%s\t%.6g\t%.6g\t%s\n", shape, mode_names[mode],
-			job->causal ? "true" : "false", threads_count(), kernel, r->milliseconds, r->gflops,
+			c->causal ? "true" : "false", threads_count(), kernel, r->milliseconds, r->gflops,
 			share);
 	} else {
 		fprintf(out, "%-16s %-10s %-7s %10.4f ms %9.1f GFLOP/s  %s of the peak\n", shape,
-			mode_names[mode], job->causal ? "causal" : "", r->milliseconds, r->gflops, share);
+			mode_names[mode], c->causal ? "causal" : "", r->milliseconds, r->gflops, share);
 	}
 	fflush(out);
 }
 
 static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
 {
-	struct job *job = context;
+	struct bench_command *c = context;
 	bool first = true;
-	if (job->format == OPTION_TSV)
+	if (c->format == OPTION_TSV)
 		fputs("shape\tmode\tcausal\tthreads\tkernel\tms\tgflops\tshare\n", out);
-	else if (job->format == OPTION_JSON)
+	else if (c->format == OPTION_JSON)
 		fputs("{\"results\": [", out);
-	for (size_t i = 0; i < job->shape_count; i++) {
+	for (size_t i = 0; i < c->shape_count; i++) {
 		for (int m = 0; m < MODE_COUNT; m++) {
 			struct result result;
-			if (!job->modes[m])
+			if (!c->modes[m])
 				continue;
-			enum attn_status status = measure(job, &job->shapes[i], (enum mode)m, &result, err);
+			enum attn_status status = measure(c, &c->shapes[i], (enum mode)m, &result, err);
 			if (status != ATTN_OK)
 				return status;
-			print_result(out, job, &job->shapes[i], (enum mode)m, &result, first);
+			print_result(out, c, &c->shapes[i], (enum mode)m, &result, first);
 			first = false;
 		}
 	}
-	double peak = job->peak_count ? median(job->peaks, job->peak_count) : 0;
-	if (job->format == OPTION_JSON)
+	double peak = c->peak_count ? median(c->peaks, c->peak_count) : 0;
+	if (c->format == OPTION_JSON)
 		fprintf(out, "\n], \"peak_gflops\": %.6g}\n", peak);
-	else if (job->format == OPTION_TEXT && peak > 0)
+	else if (c->format == OPTION_TEXT && peak > 0)
 		fprintf(out, "multiply-add peak %.1f GFLOP/s with %zu thread%s\n", peak, threads_count(),
 			threads_count() > 1 ? "s" : "");
 	return ATTN_OK;
@@ -458,31 +458,31 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 {
 	static const struct shape defaults[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
-	struct job *job = calloc(1, sizeof *job);
-	if (!job)
+	struct bench_command *c = calloc(1, sizeof *c);
+	if (!c)
 		return attn_fail_memory(err);
-	job->seconds = 0.5;
-	enum attn_status status = parse(job, &o, err);
-	if (status == ATTN_OK && !job->help && optind < argc)
+	c->seconds = 0.5;
+	enum attn_status status = parse(c, &o, err);
+	if (status == ATTN_OK && !c->help && optind < argc)
 		status = attn_fail(err, ATTN_USAGE, "'%s' is not expected: bench makes its own input",
 				   argv[optind]);
-	if (status == ATTN_OK && job->help) {
-		free(job);
+	if (status == ATTN_OK && c->help) {
+		free(c);
 		return print_usage(self, err);
 	}
 	if (status == ATTN_OK)
 		status = kernels_check(err);
-	if (job->shape_count == 0) {
-		memcpy(job->shapes, defaults, sizeof defaults);
-		job->shape_count = sizeof defaults / sizeof *defaults;
+	if (c->shape_count == 0) {
+		memcpy(c->shapes, defaults, sizeof defaults);
+		c->shape_count = sizeof defaults / sizeof *defaults;
 	}
-	if (!job->modes[MODE_CONTEXT] && !job->modes[MODE_WEIGHTS] && !job->modes[MODE_PROJECTED])
-		job->modes[MODE_CONTEXT] = job->modes[MODE_WEIGHTS] = job->modes[MODE_PROJECTED] = true;
-	if (!job->format)
-		job->format = isatty(STDOUT_FILENO) ? OPTION_TEXT : OPTION_TSV;
+	if (!c->modes[MODE_CONTEXT] && !c->modes[MODE_WEIGHTS] && !c->modes[MODE_PROJECTED])
+		c->modes[MODE_CONTEXT] = c->modes[MODE_WEIGHTS] = c->modes[MODE_PROJECTED] = true;
+	if (!c->format)
+		c->format = isatty(STDOUT_FILENO) ? OPTION_TEXT : OPTION_TSV;
 	if (status == ATTN_OK)
-		status = write_file(self, "-", bench, job, err);
-	free(job);
+		status = write_file(self, "-", bench, c, err);
+	free(c);
 	return status;
 }
 

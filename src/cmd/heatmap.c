@@ -95,7 +95,7 @@ enum panel_order {
 	ORDER_SIMILARITY
 };
 
-struct job {
+struct heatmap_command {
 	const char *path, *format;
 	bool on_terminal;
 	struct terminal terminal;
@@ -139,33 +139,34 @@ static enum attn_status choose_one(const char *option, const char *things, bool 
 	return ATTN_OK;
 }
 
-static enum attn_status parse_order(struct job *job, const struct options *o, struct attn_error *err)
+static enum attn_status parse_order(struct heatmap_command *c, const struct options *o,
+				    struct attn_error *err)
 {
 	static const char *const orders[] = {"head", "entropy", "similarity"};
 	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
 		if (strcmp(o->value, orders[i]) != 0)
 			continue;
-		job->order = (enum panel_order)i;
-		job->figure.ordered = i > 0;
+		c->order = (enum panel_order)i;
+		c->figure.ordered = i > 0;
 		return ATTN_OK;
 	}
 	return option_fail(o, "'head', 'entropy' or 'similarity'", err);
 }
 
 /* Bring the grids into the order asked for. */
-static enum attn_status order_grids(struct job *job, struct attn_error *err)
+static enum attn_status order_grids(struct heatmap_command *c, struct attn_error *err)
 {
-	struct grid *grids = job->grids.grids;
-	size_t count = job->grids.grid_count;
-	if (job->order == ORDER_HEAD || count == 1)
+	struct grid *grids = c->grids.grids;
+	size_t count = c->grids.grid_count;
+	if (c->order == ORDER_HEAD || count == 1)
 		return ATTN_OK;
 	size_t *order = array_alloc(count, sizeof *order);
 	double *values = array_alloc(count, sizeof *values);
 	struct grid *ordered = array_alloc(count, sizeof *ordered);
 	enum attn_status status = order && values && ordered ? ATTN_OK : attn_fail_memory(err);
-	if (status == ATTN_OK && job->order == ORDER_ENTROPY) {
+	if (status == ATTN_OK && c->order == ORDER_ENTROPY) {
 		for (size_t i = 0; i < count; i++)
-			values[i] = entropy_of(&job->entropy, grids[i].batch, grids[i].layer, grids[i].head);
+			values[i] = entropy_of(&c->entropy, grids[i].batch, grids[i].layer, grids[i].head);
 		status = order_by_value(values, count, order, err);
 	} else if (status == ATTN_OK) {
 		status = order_by_similarity(grids, count, order, err);
@@ -177,61 +178,61 @@ static enum attn_status order_grids(struct job *job, struct attn_error *err)
 	free(order);
 	free(values);
 	free(ordered);
-	job->figure.order = job->order == ORDER_ENTROPY ? "ordered by the mean entropy of rows, lowest first"
-							: "ordered so that similar heads are neighbours";
+	c->figure.order = c->order == ORDER_ENTROPY ? "ordered by the mean entropy of rows, lowest first"
+						    : "ordered so that similar heads are neighbours";
 	return status;
 }
 
-static enum attn_status stream(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status stream(struct heatmap_command *c, const struct command *self, struct attn_error *err)
 {
-	struct rows_selection rows = selection_rows(&job->selected);
-	struct row_consumer *consumers[] = {&job->grids.consumer, &job->entropy.consumer};
+	struct rows_selection rows = selection_rows(&c->selected);
+	struct row_consumer *consumers[] = {&c->grids.consumer, &c->entropy.consumer};
 	enum attn_status status = ATTN_OK;
-	if (job->order == ORDER_ENTROPY)
-		status = entropy_consumer_init(&job->entropy, &job->in.info->shape, err);
+	if (c->order == ORDER_ENTROPY)
+		status = entropy_consumer_init(&c->entropy, &c->in.info->shape, err);
 	if (status == ATTN_OK)
-		status = progress_stream(self, job->in.rows.source, &rows, consumers,
-					 job->order == ORDER_ENTROPY ? 2 : 1, err);
-	return status == ATTN_OK ? order_grids(job, err) : status;
+		status = progress_stream(self, c->in.rows.source, &rows, consumers,
+					 c->order == ORDER_ENTROPY ? 2 : 1, err);
+	return status == ATTN_OK ? order_grids(c, err) : status;
 }
 
 /* --head, --layer and --batch. */
-static enum attn_status select_rows(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status select_rows(struct heatmap_command *c, const struct command *self,
+				    struct attn_error *err)
 {
-	const struct rows_info *info = job->in.info;
-	enum attn_status status = selection_open(&job->selected, &job->selection, info, err);
+	const struct rows_info *info = c->in.info;
+	enum attn_status status = selection_open(&c->selected, &c->selection, info, err);
 	if (status == ATTN_OK)
-		status = choose_one("--layer", "layers", &job->selected.layers, info->shape.layers, true,
-				    self, err);
+		status =
+		    choose_one("--layer", "layers", &c->selected.layers, info->shape.layers, true, self, err);
 	if (status == ATTN_OK)
-		status = choose_one("--batch", "batch items", &job->selected.batch, info->shape.batch, false,
+		status = choose_one("--batch", "batch items", &c->selected.batch, info->shape.batch, false,
 				    self, err);
 	return status;
 }
 
-static enum attn_status draw(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status draw(struct heatmap_command *c, const struct command *self, struct attn_error *err)
 {
-	struct rows_selection rows = selection_rows(&job->selected);
-	enum attn_status status = view_top_keys(&job->view, &job->in, self, &rows, err);
+	struct rows_selection rows = selection_rows(&c->selected);
+	enum attn_status status = view_top_keys(&c->view, &c->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
-	const struct rows_info *info = job->in.info;
-	if (job->overlay.image)
-		return overlay_write(&job->overlay, &job->figure, &job->in, &job->selected, job->path, self,
-				     err);
-	size_t heads = count_chosen(job->selected.heads, info->shape.heads);
-	size_t layers = count_chosen(job->selected.layers, info->shape.layers);
-	if (layers > 1 && job->order == ORDER_HEAD)
-		job->figure.heatmap.panel_columns = heads;
-	status = figure_grids(&job->grids, &job->figure, info, &job->selected, layers * heads, err);
+	const struct rows_info *info = c->in.info;
+	if (c->overlay.image)
+		return overlay_write(&c->overlay, &c->figure, &c->in, &c->selected, c->path, self, err);
+	size_t heads = count_chosen(c->selected.heads, info->shape.heads);
+	size_t layers = count_chosen(c->selected.layers, info->shape.layers);
+	if (layers > 1 && c->order == ORDER_HEAD)
+		c->figure.heatmap.panel_columns = heads;
+	status = figure_grids(&c->grids, &c->figure, info, &c->selected, layers * heads, err);
 	if (status != ATTN_OK)
 		return status;
-	status = figures_init(&job->figures, self, &job->in, &job->figure, err);
+	status = figures_init(&c->figures, self, &c->in, &c->figure, err);
 	if (status == ATTN_OK)
-		status = stream(job, self, err);
+		status = stream(c, self, err);
 	if (status == ATTN_OK)
-		status = figures_draw(&job->figures, job->grids.grids, job->grids.grid_count, job->path, err);
-	return status == ATTN_OK ? figures_commit(&job->figures, err) : status;
+		status = figures_draw(&c->figures, c->grids.grids, c->grids.grid_count, c->path, err);
+	return status == ATTN_OK ? figures_commit(&c->figures, err) : status;
 }
 
 static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
@@ -248,64 +249,66 @@ static bool find_format(const char *name, enum heatmap_format *out)
 	return false;
 }
 
-static enum attn_status option_format(struct job *job, const struct options *o, struct attn_error *err)
+static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
+				      struct attn_error *err)
 {
-	enum attn_status status = option_once(o, &job->format, err);
-	if (status == ATTN_OK && !find_format(o->value, &job->figure.heatmap.format))
+	enum attn_status status = option_once(o, &c->format, err);
+	if (status == ATTN_OK && !find_format(o->value, &c->figure.heatmap.format))
 		status = option_fail(o, "'png', 'svg' or 'pdf'", err);
 	return status;
 }
 
-static enum attn_status parse(struct job *job, struct options *o, bool *help, struct attn_error *err)
+static enum attn_status parse(struct heatmap_command *c, struct options *o, bool *help,
+			      struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	int id;
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'o')
-			status = option_once(o, &job->path, err);
+			status = option_once(o, &c->path, err);
 		else if (id == OPTION_FORMAT)
-			status = option_format(job, o, err);
+			status = option_format(c, o, err);
 		else if (id == OPTION_TERMINAL)
-			job->on_terminal = true;
+			c->on_terminal = true;
 		else if (id == OPTION_IMAGE)
-			status = option_once(o, &job->overlay.image, err);
+			status = option_once(o, &c->overlay.image, err);
 		else if (id == OPTION_PATCHES || id == OPTION_SKIP_KEYS)
-			status = overlay_option(&job->overlay, id == OPTION_PATCHES, o, err);
+			status = overlay_option(&c->overlay, id == OPTION_PATCHES, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
-			selection_option(&job->selection, id, o->value);
+			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
-			status = view_option(&job->view, id, o, err);
+			status = view_option(&c->view, id, o, err);
 		else if (id == OPTION_ORDER)
-			status = parse_order(job, o, err);
+			status = parse_order(c, o, err);
 		else if (id == OPTION_SETTING)
-			status = inputs_setting(&job->in, o, err);
+			status = inputs_setting(&c->in, o, err);
 		else
-			status = id < 0 ? ATTN_USAGE : figure_option(&job->figure, id, o, err);
+			status = id < 0 ? ATTN_USAGE : figure_option(&c->figure, id, o, err);
 	}
 	return status;
 }
 
 /* The name's ending is the format: one under another ending would be taken for
  * something else. */
-static enum attn_status check_ending(struct job *job, struct attn_error *err)
+static enum attn_status check_ending(struct heatmap_command *c, struct attn_error *err)
 {
 	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
-	enum heatmap_format *format = &job->figure.heatmap.format, ending;
-	if (!job->path)
-		job->path = paths[*format];
-	const char *slash = strrchr(job->path, '/');
-	const char *name = slash ? slash + 1 : job->path;
+	enum heatmap_format *format = &c->figure.heatmap.format, ending;
+	if (!c->path)
+		c->path = paths[*format];
+	const char *slash = strrchr(c->path, '/');
+	const char *name = slash ? slash + 1 : c->path;
 	const char *dot = strrchr(name, '.');
 	if (!dot || dot == name)
 		return ATTN_OK;
 	if (!find_format(dot + 1, &ending))
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", job->path,
+		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", c->path,
 				 dot);
-	if (job->format && ending != *format)
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says",
-				 job->path, dot, formats[*format]);
+	if (c->format && ending != *format)
+		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says", c->path,
+				 dot, formats[*format]);
 	*format = ending;
 	return ATTN_OK;
 }
@@ -313,40 +316,40 @@ static enum attn_status check_ending(struct job *job, struct attn_error *err)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
-	struct job job = {.figure = {.may_list = true}};
+	struct heatmap_command c = {.figure = {.may_list = true}};
 	bool help = false;
-	enum attn_status status = parse(&job, &o, &help, err);
+	enum attn_status status = parse(&c, &o, &help, err);
 	if (status == ATTN_OK && help)
 		status = print_usage(self, err);
-	else if (status == ATTN_OK && job.figure.list)
+	else if (status == ATTN_OK && c.figure.list)
 		status = colormaps_print(self, err);
 	else if (status == ATTN_OK) {
-		if (job.on_terminal && job.path)
+		if (c.on_terminal && c.path)
 			status = attn_fail(err, ATTN_USAGE,
 					   "'--terminal' draws on standard output: leave out '-o'");
 		else
-			status = check_ending(&job, err);
-		if (status == ATTN_OK && job.on_terminal)
-			status = terminal_choose(&job.figure, &job.terminal, job.format, err);
+			status = check_ending(&c, err);
+		if (status == ATTN_OK && c.on_terminal)
+			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK)
-			status = overlay_check(&job.overlay, &job.figure, &job.view, err);
+			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
 		if (status == ATTN_OK)
-			status = inputs_open(&job.in, self, argc - optind, argv + optind, err);
+			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
 		if (status == ATTN_OK)
-			status = select_rows(&job, self, err);
+			status = select_rows(&c, self, err);
 		if (status == ATTN_OK)
-			status = plan_weights(&job.in, &job.selected, err);
+			status = plan_weights(&c.in, &c.selected, err);
 		if (status == ATTN_OK)
-			status = view_apply(&job.view, &job.in, self, err);
+			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)
-			status = draw(&job, self, err);
+			status = draw(&c, self, err);
 	}
-	figures_release(&job.figures);
-	grid_consumer_release(&job.grids);
-	entropy_consumer_release(&job.entropy);
-	selection_release(&job.selected);
-	view_request_release(&job.view);
-	inputs_release(&job.in);
+	figures_release(&c.figures);
+	grid_consumer_release(&c.grids);
+	entropy_consumer_release(&c.entropy);
+	selection_release(&c.selected);
+	view_request_release(&c.view);
+	inputs_release(&c.in);
 	return status;
 }
 

@@ -79,7 +79,7 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 	if (bundle_is_shard(&in->bundle))
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
-		    "'%s' is a part of a run, expected a whole input: join parts by 'attn merge'",
+		    "'%s' is a shard of a run, expected a whole input: join shards by 'attn merge'",
 		    origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
 	return given_tensor(&in->bundle, ROLE_WEIGHTS) ? open_stored(in, self, err)
 						       : open_problem(in, self, err);
@@ -118,11 +118,11 @@ void inputs_show(struct inputs *in, struct named_rows *view)
 	*view = (struct named_rows){0};
 }
 
-static enum attn_status read_part(struct inputs *in, const char *path, struct attn_error *err)
+static enum attn_status read_shard(struct inputs *in, const char *path, struct attn_error *err)
 {
-	struct bundle *part = &in->parts[in->part_count++];
-	enum attn_status status = input_read_file(part, path, NULL, err);
-	if (status != ATTN_OK || bundle_is_shard(part))
+	struct bundle *shard = &in->shards[in->shard_count++];
+	enum attn_status status = input_read_file(shard, path, NULL, err);
+	if (status != ATTN_OK || bundle_is_shard(shard))
 		return status;
 	return attn_fail(err, ATTN_BAD_INPUT,
 			 "'%s' is not a shard of a run, expected what 'attn run --shard' writes", path);
@@ -131,7 +131,7 @@ static enum attn_status read_part(struct inputs *in, const char *path, struct at
 /* The settings of the run, as the first part has them. */
 static enum attn_status take_settings(struct inputs *in, struct attn_error *err)
 {
-	const struct bundle *first = &in->parts[0];
+	const struct bundle *first = &in->shards[0];
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
 		const struct setting *s = &first->settings[i];
@@ -141,25 +141,25 @@ static enum attn_status take_settings(struct inputs *in, struct attn_error *err)
 	return status;
 }
 
-enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
-				   struct rows_want want, struct attn_error *err)
+enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
+				    struct rows_want want, struct attn_error *err)
 {
-	struct opened_parts opened;
+	struct opened_shards opened;
 	struct string_list notes = {0};
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE,
-				 "no parts: give the files of 'attn run --shard' (see '%s --help')",
+				 "no shards: give the files of 'attn run --shard' (see '%s --help')",
 				 self->title);
 	enum attn_status status = kernels_check(err);
 	if (status != ATTN_OK)
 		return status;
-	in->parts = array_alloc((size_t)argc, sizeof *in->parts);
-	if (!in->parts)
+	in->shards = array_alloc((size_t)argc, sizeof *in->shards);
+	if (!in->shards)
 		return attn_fail_memory(err);
 	for (int i = 0; i < argc && status == ATTN_OK; i++)
-		status = read_part(in, argv[i], err);
+		status = read_shard(in, argv[i], err);
 	if (status == ATTN_OK)
-		status = shards_open(&opened, in->parts, in->part_count, ATTN_VERSION, want, &notes, err);
+		status = shards_open(&opened, in->shards, in->shard_count, ATTN_VERSION, want, &notes, err);
 	if (status == ATTN_OK) {
 		in->rows = opened.rows;
 		report_notes(self, &notes);
@@ -178,9 +178,9 @@ void inputs_release(struct inputs *in)
 	rows_info_release(&in->whole);
 	plan_release(&in->plan);
 	problem_release(&in->problem);
-	for (size_t i = 0; i < in->part_count; i++)
-		bundle_release(&in->parts[i]);
-	free(in->parts);
+	for (size_t i = 0; i < in->shard_count; i++)
+		bundle_release(&in->shards[i]);
+	free(in->shards);
 	bundle_release(&in->bundle);
 	*in = (struct inputs){0};
 }

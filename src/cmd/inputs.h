@@ -20,8 +20,8 @@ struct inputs {
 	struct subject subject;       /* what the rows are of */
 	const struct rows_info *info; /* of `rows` */
 	char *note;                   /* what the view does, for pictures; owned; or NULL */
-	struct bundle *parts; /* the parts of a run instead, owned: then the bundle has settings only */
-	size_t part_count;
+	struct bundle *shards; /* the shards of a run instead, owned: then the bundle has settings only */
+	size_t shard_count;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */
 };
 
@@ -33,8 +33,8 @@ enum attn_status inputs_setting(struct inputs *in, const struct options *o, stru
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
 			     struct attn_error *err);
 
-/* The same for operands that are the parts of a run, of which `want` is wanted. */
-enum attn_status inputs_open_parts(struct inputs *in, const struct command *self, int argc, char **argv,
+/* The same for operands that are the shards of a run, of which `want` is wanted. */
+enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
 				   struct rows_want want, struct attn_error *err);
 
 /* Make in->rows a source of the selected heads (NULL: of all) with what is wanted.

@@ -71,7 +71,7 @@ static const struct option table[] = {
     END_OPTION,
 };
 
-struct job {
+struct token_command {
 	const char *token;
 	bool help, to, steps;
 	size_t top; /* 0: not given */
@@ -84,29 +84,29 @@ struct job {
 	struct ranking ranking;
 };
 
-static enum attn_status parse(struct job *job, struct options *o, struct attn_error *err)
+static enum attn_status parse(struct token_command *c, struct options *o, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	int id;
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'h' || id == OPTION_HELP)
-			job->help = true;
+			c->help = true;
 		else if (id == OPTION_TO)
-			job->to = true;
+			c->to = true;
 		else if (id == OPTION_STEPS)
-			job->steps = true;
+			c->steps = true;
 		else if (id == OPTION_TOP)
-			status = option_top(o, &job->top, err);
+			status = option_top(o, &c->top, err);
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
-			selection_option(&job->selection, id, o->value);
+			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
-			status = view_option(&job->view, id, o, err);
+			status = view_option(&c->view, id, o, err);
 		else if (id == OPTION_SETTING)
-			status = inputs_setting(&job->in, o, err);
+			status = inputs_setting(&c->in, o, err);
 		else if (id < 0)
 			status = ATTN_USAGE;
 		else
-			job->format = table_format_of(id);
+			c->format = table_format_of(id);
 	}
 	return status;
 }
@@ -119,96 +119,95 @@ static bool occurs(const char *token, const struct string_list *raw, const struc
 	return false;
 }
 
-static enum attn_status fail_absent(const struct job *job, struct attn_error *err)
+static enum attn_status fail_absent(const struct token_command *c, struct attn_error *err)
 {
-	const struct inputs *in = &job->in;
-	const struct string_list *shown = job->to ? &in->shown_keys : &in->shown_queries;
-	const char *among = job->to ? "keys" : "queries";
-	const struct string_list *other_raw = job->to ? &in->info->query_labels : &in->info->key_labels;
-	const struct string_list *other = job->to ? &in->shown_queries : &in->shown_keys;
-	if (occurs(job->token, other_raw, other))
+	const struct inputs *in = &c->in;
+	const struct string_list *shown = c->to ? &in->shown_keys : &in->shown_queries;
+	const char *among = c->to ? "keys" : "queries";
+	const struct string_list *other_raw = c->to ? &in->info->query_labels : &in->info->key_labels;
+	const struct string_list *other = c->to ? &in->shown_queries : &in->shown_keys;
+	if (occurs(c->token, other_raw, other))
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %s but among the %s: %s",
-				 job->token, among, job->to ? "queries" : "keys",
-				 job->to ? "leave out --to" : "give --to");
-	size_t near = token_nearest(job->token, shown), index;
-	if (parse_count(job->token, &index) && index < shown->count)
+				 c->token, among, c->to ? "queries" : "keys",
+				 c->to ? "leave out --to" : "give --to");
+	size_t near = token_nearest(c->token, shown), index;
+	if (parse_count(c->token, &index) && index < shown->count)
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s, did you mean '#%zu'",
-				 job->token, shown->count, among, index);
+				 c->token, shown->count, among, index);
 	if (near < shown->count)
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s, did you mean '%s'",
-				 job->token, shown->count, among, shown->items[near]);
-	return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s", job->token, shown->count, among);
+				 c->token, shown->count, among, shown->items[near]);
+	return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s", c->token, shown->count, among);
 }
 
 /* Mark where the token is: every place of a text, or one "#index". */
-static enum attn_status find_places(struct job *job, struct attn_error *err)
+static enum attn_status find_places(struct token_command *c, struct attn_error *err)
 {
-	const struct inputs *in = &job->in;
-	const struct string_list *raw = job->to ? &in->info->key_labels : &in->info->query_labels;
-	const struct string_list *shown = job->to ? &in->shown_keys : &in->shown_queries;
+	const struct inputs *in = &c->in;
+	const struct string_list *raw = c->to ? &in->info->key_labels : &in->info->query_labels;
+	const struct string_list *shown = c->to ? &in->shown_keys : &in->shown_queries;
 	size_t index;
 	bool found = false;
-	job->places = array_alloc(raw->count, sizeof *job->places);
-	if (!job->places)
+	c->places = array_alloc(raw->count, sizeof *c->places);
+	if (!c->places)
 		return attn_fail_memory(err);
-	if (job->token[0] == '#' && parse_count(job->token + 1, &index)) {
-		size_t first = job->to ? key_number(in->info, 0) : query_number(in->info, 0);
+	if (c->token[0] == '#' && parse_count(c->token + 1, &index)) {
+		size_t first = c->to ? key_number(in->info, 0) : query_number(in->info, 0);
 		size_t last = first; /* numbers ascend */
 		for (size_t i = 0; i < raw->count; i++) {
-			last = job->to ? key_number(in->info, i) : query_number(in->info, i);
-			job->places[i] = last == index;
+			last = c->to ? key_number(in->info, i) : query_number(in->info, i);
+			c->places[i] = last == index;
 			found |= last == index;
 		}
 		if (found)
 			return ATTN_OK;
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is beyond the %zu %s, expected '#%zu' to '#%zu'",
-				 job->token, raw->count, job->to ? "keys" : "queries", first, last);
+				 c->token, raw->count, c->to ? "keys" : "queries", first, last);
 	}
 	for (size_t i = 0; i < raw->count; i++) {
-		job->places[i] = token_matches(job->token, raw->items[i], shown->items[i]);
-		found |= job->places[i];
+		c->places[i] = token_matches(c->token, raw->items[i], shown->items[i]);
+		found |= c->places[i];
 	}
-	return found ? ATTN_OK : fail_absent(job, err);
+	return found ? ATTN_OK : fail_absent(c, err);
 }
 
-static enum attn_status rank(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status rank(struct token_command *c, const struct command *self, struct attn_error *err)
 {
-	const struct rows_info *info = job->in.info;
-	struct ranking_options options = {.top = job->top, .to = job->to, .subjects = job->places};
-	options.mean = info->shape.heads > 1 && !job->selection.heads;
-	enum attn_status status = ranking_init(&job->ranking, &info->shape, &options, err);
+	const struct rows_info *info = c->in.info;
+	struct ranking_options options = {.top = c->top, .to = c->to, .subjects = c->places};
+	options.mean = info->shape.heads > 1 && !c->selection.heads;
+	enum attn_status status = ranking_init(&c->ranking, &info->shape, &options, err);
 	if (status != ATTN_OK)
 		return status;
-	struct rows_selection rows = selection_rows(&job->selected);
-	if (!job->to)
-		rows.queries = job->places; /* the other rows need not be computed */
-	struct row_consumer *consumers[] = {&job->ranking.consumer};
-	return progress_stream(self, job->in.rows.source, &rows, consumers, 1, err);
+	struct rows_selection rows = selection_rows(&c->selected);
+	if (!c->to)
+		rows.queries = c->places; /* the other rows need not be computed */
+	struct row_consumer *consumers[] = {&c->ranking.consumer};
+	return progress_stream(self, c->in.rows.source, &rows, consumers, 1, err);
 }
 
-static enum attn_status print(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status print(struct token_command *c, const struct command *self, struct attn_error *err)
 {
-	struct ranking_view view = {
-	    .in = &job->in,
-	    .ranking = &job->ranking,
-	    .selection = &job->selected,
-	    .mean = job->ranking.options.mean,
+	struct ranking_table view = {
+	    .in = &c->in,
+	    .ranking = &c->ranking,
+	    .selection = &c->selected,
+	    .mean = c->ranking.options.mean,
 	    .apart = true,
-	    .format = table_format_settle(job->format),
-	    .top = job->top,
+	    .format = table_format_settle(c->format),
+	    .top = c->top,
 	};
 	return ranking_write(self, "-", &view, err);
 }
 
-static enum attn_status show_steps(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status show_steps(struct token_command *c, const struct command *self,
+				   struct attn_error *err)
 {
-	struct steps steps = {.in = &job->in,
-			      .selection = &job->selected,
-			      .places = job->places,
-			      .top = job->top ? job->top : SIZE_MAX};
+	struct steps steps = {
+	    .in = &c->in, .selection = &c->selected, .places = c->places, .top = c->top ? c->top : SIZE_MAX};
 	enum attn_status status = steps_compute(&steps, self, err);
 	if (status == ATTN_OK)
-		status = steps_write(&steps, self, table_format_settle(job->format), err);
+		status = steps_write(&steps, self, table_format_settle(c->format), err);
 	steps_release(&steps);
 	return status;
 }
@@ -218,7 +217,7 @@ static bool is_file(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-static enum attn_status inspect(struct job *job, const struct command *self, int argc, char **argv,
+static enum attn_status inspect(struct token_command *c, const struct command *self, int argc, char **argv,
 				struct attn_error *err)
 {
 	if (argc == 0)
@@ -228,55 +227,55 @@ static enum attn_status inspect(struct job *job, const struct command *self, int
 	    strcmp(argv[1], "-") != 0)
 		return attn_fail(err, ATTN_USAGE, "'%s' is no file, but '%s' is: the token comes first",
 				 argv[1], argv[0]);
-	if (job->steps && job->to)
+	if (c->steps && c->to)
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "'--steps' shows what a query does, '--to' what is done to a key: give one of "
 		    "them");
-	if (job->steps && *job->view.option)
+	if (c->steps && *c->view.option)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--steps' shows the whole row as it is computed: leave out '%s'",
-				 job->view.option);
-	if (view_exclusion(&job->view) && !job->view.renormalise)
+				 c->view.option);
+	if (view_exclusion(&c->view) && !c->view.renormalise)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is about a scale of colours, of which a ranking has none: it also "
 				 "requires --renormalise",
-				 view_exclusion(&job->view));
-	job->token = argv[0];
-	enum attn_status status = inputs_open(&job->in, self, argc - 1, argv + 1, err);
-	if (status == ATTN_OK && job->steps && !job->in.subject.attention)
+				 view_exclusion(&c->view));
+	c->token = argv[0];
+	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
+	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",
-				 origin_name(given_tensor(&job->in.bundle, ROLE_WEIGHTS)->origin));
+				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
 	if (status == ATTN_OK)
-		status = selection_open(&job->selected, &job->selection, job->in.info, err);
-	if (status == ATTN_OK && !job->steps)
-		status = plan_weights(&job->in, &job->selected, err);
+		status = selection_open(&c->selected, &c->selection, c->in.info, err);
+	if (status == ATTN_OK && !c->steps)
+		status = plan_weights(&c->in, &c->selected, err);
 	if (status == ATTN_OK)
-		status = view_apply(&job->view, &job->in, self, err);
+		status = view_apply(&c->view, &c->in, self, err);
 	if (status == ATTN_OK)
-		status = find_places(job, err);
-	if (status == ATTN_OK && job->steps)
-		return show_steps(job, self, err);
-	job->top = job->top ? job->top : RANKED;
+		status = find_places(c, err);
+	if (status == ATTN_OK && c->steps)
+		return show_steps(c, self, err);
+	c->top = c->top ? c->top : RANKED;
 	if (status == ATTN_OK)
-		status = rank(job, self, err);
-	return status == ATTN_OK ? print(job, self, err) : status;
+		status = rank(c, self, err);
+	return status == ATTN_OK ? print(c, self, err) : status;
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
-	struct job job = {0};
-	enum attn_status status = parse(&job, &o, err);
+	struct token_command c = {0};
+	enum attn_status status = parse(&c, &o, err);
 	if (status == ATTN_OK)
-		status = job.help ? print_usage(self, err)
-				  : inspect(&job, self, argc - optind, argv + optind, err);
-	ranking_release(&job.ranking);
-	free(job.places);
-	selection_release(&job.selected);
-	view_request_release(&job.view);
-	inputs_release(&job.in);
+		status =
+		    c.help ? print_usage(self, err) : inspect(&c, self, argc - optind, argv + optind, err);
+	ranking_release(&c.ranking);
+	free(c.places);
+	selection_release(&c.selected);
+	view_request_release(&c.view);
+	inputs_release(&c.in);
 	return status;
 }
 

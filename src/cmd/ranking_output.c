@@ -38,7 +38,7 @@ struct row {
 
 struct printer {
 	FILE *stream;
-	const struct ranking_view *view;
+	const struct ranking_table *view;
 	struct buffer text; /* the row in the making */
 	size_t rows;
 	size_t pair_width; /* columns of the widest "query -> key", for bars */
@@ -300,7 +300,7 @@ static enum attn_status print_ranking(FILE *stream, void *context, struct attn_e
 	return p->text.failed ? attn_fail_memory(err) : ATTN_OK;
 }
 
-enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_view *view,
+enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_table *view,
 			       struct attn_error *err)
 {
 	struct printer p = {.view = view, .text = BUFFER_INIT, .highest = 1e-30f};

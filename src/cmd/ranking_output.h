@@ -19,7 +19,7 @@ enum table_format table_format_of(int option);
 /* What TABLE_DEFAULT means for standard output. */
 enum table_format table_format_settle(enum table_format format);
 
-struct ranking_view {
+struct ranking_table {
 	const struct inputs *in;
 	struct ranking *ranking;
 	const struct selection *selection; /* which layers, batch items and heads */
@@ -31,7 +31,7 @@ struct ranking_view {
 
 /* Write into a file that appears as a whole, and say so; "-" is standard output.
  * Text has bars where it goes to a terminal. */
-enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_view *view,
+enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_table *view,
 			       struct attn_error *err);
 
 #endif

@@ -41,7 +41,7 @@ const char run_usage[] =
     "ROLE=FILE[:TENSOR]; see attn-formats(5).\n"
     "\n"
     "  -o, --directory DIR     where to write [attn-out]\n"
-    "      --shard I/N         only part I of N: write DIR/part-I-of-N.safetensors, from\n"
+    "      --shard I/N         only shard I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
     "\n" OUTPUTS_USAGE(SCORES_USAGE) "\n"
@@ -53,17 +53,17 @@ const char run_usage_end[] = "      --threads N         threads [the processors 
 			     "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
 
 const char merge_usage[] =
-    "usage: attn merge [options] PART...\n"
+    "usage: attn merge [options] SHARD...\n"
     "\n"
-    "Join the parts of a run, made by 'attn run --shard', into what 'attn run' writes: the same\n"
-    "bytes.  PART is a file DIR/part-I-of-N.safetensors; all N are needed, in any order.\n"
+    "Join the shards of a run, made by 'attn run --shard', into what 'attn run' writes: the same\n"
+    "bytes.  SHARD is a file DIR/part-I-of-N.safetensors; all N are needed, in any order.\n"
     "\n"
     "  -o, --directory DIR     where to write [attn-out]\n"
     "\n" OUTPUTS_USAGE("") "\n"
 			   "      --threads N         threads [the processors that this process may use]\n"
 			   "  -h, --help              show this help\n"
 			   "\n"
-			   "attn merge parts/*.safetensors -o out\n";
+			   "attn merge shards/*.safetensors -o out\n";
 
 enum {
 	OPTION_CONTEXT = OPTION_OWN,
@@ -144,10 +144,10 @@ static enum attn_status parse_shard(struct run_options *r, const struct options 
 		memcpy(first, o->value, length);
 		first[length] = '\0';
 		if (parse_count(first, &r->shard) && parse_count(o->value + length + 1, &r->shards) &&
-		    r->shard >= 1 && r->shard <= r->shards && r->shards <= PARTS_MAX)
+		    r->shard >= 1 && r->shard <= r->shards && r->shards <= SHARDS_MAX)
 			return ATTN_OK;
 	}
-	return option_fail(o, "I/N, such as 3/8: part I of N, from 1", err);
+	return option_fail(o, "I/N, such as 3/8: shard I of N, from 1", err);
 }
 
 /* Remember an option that is for one kind of output only. */
@@ -297,7 +297,7 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 				 : r->shard ? "shard"
 					    : "dry-run",
 				 r->scores  ? "it is for weights"
-				 : r->shard ? "parts are of the whole"
+				 : r->shard ? "shards are of the whole"
 					    : "ask for the cost of the whole run");
 	if (!r->everything && !r->weights && !r->rankings && !r->heatmaps)
 		return attn_fail(err, ATTN_USAGE,
@@ -331,7 +331,7 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		    "'--dry-run' and '--shard' cannot be combined: ask for the cost of the whole run");
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--scores' and '--shard' cannot be combined: parts hold no scores");
+				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
 	status = check_view(r, err);
 	if (status != ATTN_OK)
 		return status;

@@ -48,7 +48,7 @@ static const struct option table[] = {
     END_OPTION,
 };
 
-struct job {
+struct view_command {
 	const char *path, *title;
 	struct selection_options selection;
 	struct view_request view;
@@ -77,14 +77,14 @@ static void add_file_name(struct buffer *name, const char *operand)
 }
 
 /* Names without repetition: a checkpoint is often bound role by role. */
-static bool find_names(const struct job *job, struct string_list *names)
+static bool find_names(const struct view_command *c, struct string_list *names)
 {
 	struct buffer name = BUFFER_INIT;
 	bool ok = true;
-	for (size_t i = 0; i < job->operand_count && ok; i++) {
+	for (size_t i = 0; i < c->operand_count && ok; i++) {
 		bool known = false;
 		buffer_clear(&name);
-		add_file_name(&name, job->operands[i]);
+		add_file_name(&name, c->operands[i]);
 		buffer_add(&name, "", 0);
 		ok = !name.failed;
 		for (size_t n = 0; n < names->count && ok; n++)
@@ -176,11 +176,11 @@ static const char *flag(bool value)
 }
 
 /* What the page knows before its weights. */
-static void add_meta(struct buffer *json, const struct job *job, const char *title,
+static void add_meta(struct buffer *json, const struct view_command *c, const char *title,
 		     const struct string_list *names)
 {
-	const struct rows_info *info = job->in.info;
-	const struct page_plan *plan = &job->plan;
+	const struct rows_info *info = c->in.info;
+	const struct page_plan *plan = &c->plan;
 	buffer_add_string(json, "{\"title\": ");
 	page_add_json_string(json, title);
 	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
@@ -192,27 +192,27 @@ static void add_meta(struct buffer *json, const struct job *job, const char *tit
 		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
 	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", plan->bits,
 		      page_levels(plan), plan->top, page_error(plan));
-	add_axis(json, "layers", job->selected.layers, info->shape.layers, info->first_layer, NULL, false);
-	add_axis(json, "batches", job->selected.batch, info->shape.batch, 0, NULL, true);
-	add_axis(json, "heads", job->selected.heads, info->shape.heads, 0, &info->head_names, false);
-	add_tokens(json, &job->in);
+	add_axis(json, "layers", c->selected.layers, info->shape.layers, info->first_layer, NULL, false);
+	add_axis(json, "batches", c->selected.batch, info->shape.batch, 0, NULL, true);
+	add_axis(json, "heads", c->selected.heads, info->shape.heads, 0, &info->head_names, false);
+	add_tokens(json, &c->in);
 	add_maps(json);
 	buffer_add_string(json, "}");
 }
 
 /* The page up to its weights. */
-static enum attn_status begin(struct job *job, struct buffer *page, struct attn_error *err)
+static enum attn_status begin(struct view_command *c, struct buffer *page, struct attn_error *err)
 {
 	struct string_list names = {0};
 	struct buffer title = BUFFER_INIT, meta = BUFFER_INIT;
-	bool ok = find_names(job, &names);
-	if (job->title)
-		buffer_add_string(&title, job->title);
-	for (size_t i = 0; i < names.count && !job->title; i++)
+	bool ok = find_names(c, &names);
+	if (c->title)
+		buffer_add_string(&title, c->title);
+	for (size_t i = 0; i < names.count && !c->title; i++)
 		buffer_printf(&title, "%s%s", i ? ", " : "", names.items[i]);
 	buffer_add(&title, "", 0);
 	if (ok && !title.failed)
-		add_meta(&meta, job, title.data, &names);
+		add_meta(&meta, c, title.data, &names);
 	enum attn_status status = ok && !title.failed && !meta.failed
 				      ? page_begin(page, title.data, meta.data, err)
 				      : attn_fail_memory(err);
@@ -230,121 +230,121 @@ static size_t count_chosen(const bool *chosen, size_t count)
 	return found;
 }
 
-static enum attn_status plan(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status plan(struct view_command *c, const struct command *self, struct attn_error *err)
 {
-	struct rows_selection rows = selection_rows(&job->selected);
-	enum attn_status status = view_top_keys(&job->view, &job->in, self, &rows, err);
+	struct rows_selection rows = selection_rows(&c->selected);
+	enum attn_status status = view_top_keys(&c->view, &c->in, self, &rows, err);
 	if (status != ATTN_OK)
 		return status;
-	const struct rows_info *info = job->in.info;
-	size_t heads = count_chosen(job->selected.heads, info->shape.heads);
-	if (!size_mul(heads, count_chosen(job->selected.layers, info->shape.layers), &heads) ||
-	    !size_mul(heads, count_chosen(job->selected.batch, info->shape.batch), &heads))
+	const struct rows_info *info = c->in.info;
+	size_t heads = count_chosen(c->selected.heads, info->shape.heads);
+	if (!size_mul(heads, count_chosen(c->selected.layers, info->shape.layers), &heads) ||
+	    !size_mul(heads, count_chosen(c->selected.batch, info->shape.batch), &heads))
 		return attn_fail_memory(err);
-	status = page_plan_init(&job->plan, &info->shape, heads, err);
-	if (status == ATTN_OK && job->plan.top > 0)
+	status = page_plan_init(&c->plan, &info->shape, heads, err);
+	if (status == ATTN_OK && c->plan.top > 0)
 		report_note(
 		    self,
 		    "%zu head%s of %zu x %zu weights: of each query the page keeps the %zu keys with the "
 		    "largest",
-		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, job->plan.top);
+		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, c->plan.top);
 	return status;
 }
 
-static enum attn_status write_page(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status write_page(struct view_command *c, const struct command *self, struct attn_error *err)
 {
 	struct buffer text = BUFFER_INIT;
-	struct rows_selection rows = selection_rows(&job->selected);
-	struct row_consumer *consumers[] = {&job->rows.consumer};
+	struct rows_selection rows = selection_rows(&c->selected);
+	struct row_consumer *consumers[] = {&c->rows.consumer};
 	uint64_t before = 0;
-	enum attn_status status = begin(job, &text, err);
+	enum attn_status status = begin(c, &text, err);
 	if (status == ATTN_OK)
-		status = output_write(&job->out, text.data, text.length, err);
+		status = output_write(&c->out, text.data, text.length, err);
 	before = text.length;
 	if (status == ATTN_OK) {
-		page_rows_init(&job->rows, &job->plan, &job->in.info->shape, job->out.stream);
-		status = progress_stream(self, job->in.rows.source, &rows, consumers, 1, err);
+		page_rows_init(&c->rows, &c->plan, &c->in.info->shape, c->out.stream);
+		status = progress_stream(self, c->in.rows.source, &rows, consumers, 1, err);
 	}
 	buffer_clear(&text);
 	if (status == ATTN_OK)
-		status = page_end(&text, before + job->rows.written, err);
+		status = page_end(&text, before + c->rows.written, err);
 	if (status == ATTN_OK)
-		status = output_write(&job->out, text.data, text.length, err);
+		status = output_write(&c->out, text.data, text.length, err);
 	buffer_release(&text);
-	return status == ATTN_OK ? output_commit(&job->out, err) : status;
+	return status == ATTN_OK ? output_commit(&c->out, err) : status;
 }
 
-static enum attn_status parse(struct job *job, struct options *o, bool *help, struct attn_error *err)
+static enum attn_status parse(struct view_command *c, struct options *o, bool *help, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	int id;
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'o')
-			status = option_once(o, &job->path, err);
+			status = option_once(o, &c->path, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
-			selection_option(&job->selection, id, o->value);
+			selection_option(&c->selection, id, o->value);
 		else if (id == OPTION_TITLE)
-			job->title = o->value;
+			c->title = o->value;
 		else if (is_view_option(id))
-			status = view_option(&job->view, id, o, err);
+			status = view_option(&c->view, id, o, err);
 		else
-			status = id < 0 ? ATTN_USAGE : inputs_setting(&job->in, o, err);
+			status = id < 0 ? ATTN_USAGE : inputs_setting(&c->in, o, err);
 	}
 	return status;
 }
 
 /* Under another ending browsers would not show it. */
-static enum attn_status check_ending(struct job *job, struct attn_error *err)
+static enum attn_status check_ending(struct view_command *c, struct attn_error *err)
 {
-	if (!job->path)
-		job->path = "page.html";
-	const char *slash = strrchr(job->path, '/');
-	const char *name = slash ? slash + 1 : job->path;
+	if (!c->path)
+		c->path = "page.html";
+	const char *slash = strrchr(c->path, '/');
+	const char *name = slash ? slash + 1 : c->path;
 	const char *dot = strrchr(name, '.');
 	if (!dot || dot == name || strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0)
 		return ATTN_OK;
-	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .html", job->path, dot);
+	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .html", c->path, dot);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
-	struct job job = {0};
+	struct view_command c = {0};
 	bool help = false;
-	enum attn_status status = parse(&job, &o, &help, err);
+	enum attn_status status = parse(&c, &o, &help, err);
 	if (status == ATTN_OK && help)
 		status = print_usage(self, err);
 	else if (status == ATTN_OK) {
-		job.operands = argv + optind;
-		job.operand_count = (size_t)(argc - optind);
-		status = check_ending(&job, err);
-		if (status == ATTN_OK && view_exclusion(&job.view) && !job.view.renormalise)
+		c.operands = argv + optind;
+		c.operand_count = (size_t)(argc - optind);
+		status = check_ending(&c, err);
+		if (status == ATTN_OK && view_exclusion(&c.view) && !c.view.renormalise)
 			status = attn_fail(err, ATTN_USAGE, "'%s' in a page needs '--renormalise', too",
-					   view_exclusion(&job.view));
+					   view_exclusion(&c.view));
 		if (status == ATTN_OK)
-			status = inputs_open(&job.in, self, argc - optind, argv + optind, err);
+			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
 		if (status == ATTN_OK)
-			status = selection_open(&job.selected, &job.selection, job.in.info, err);
+			status = selection_open(&c.selected, &c.selection, c.in.info, err);
 		if (status == ATTN_OK)
-			status = plan_weights(&job.in, &job.selected, err);
+			status = plan_weights(&c.in, &c.selected, err);
 		if (status == ATTN_OK)
-			status = view_apply(&job.view, &job.in, self, err);
+			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)
-			status = plan(&job, self, err);
+			status = plan(&c, self, err);
 		if (status == ATTN_OK)
-			status = output_open(&job.out, job.path, true, err);
+			status = output_open(&c.out, c.path, true, err);
 		if (status == ATTN_OK)
-			status = write_page(&job, self, err);
+			status = write_page(&c, self, err);
 		if (status == ATTN_OK)
-			report_written(self, job.path);
+			report_written(self, c.path);
 	}
-	output_abort(&job.out);
-	page_rows_release(&job.rows);
-	selection_release(&job.selected);
-	view_request_release(&job.view);
-	inputs_release(&job.in);
+	output_abort(&c.out);
+	page_rows_release(&c.rows);
+	selection_release(&c.selected);
+	view_request_release(&c.view);
+	inputs_release(&c.in);
 	return status;
 }
 

@@ -99,7 +99,7 @@ static void keep_shown(struct string_list *list, const bool *shown)
 static enum attn_status crop(struct inputs *in, const struct view_options *options, struct attn_error *err)
 {
 	struct named_rows view;
-	enum attn_status status = view_open(&view, &in->rows, options, err);
+	enum attn_status status = view_crop_open(&view, &in->rows, options, err);
 	if (status != ATTN_OK)
 		return status;
 	inputs_show(in, &view);
@@ -128,8 +128,8 @@ static void add_range_note(struct buffer *note, const char *things, const bool *
 	if (first == SIZE_MAX || last - first + 1 == count)
 		return;
 	if (first == last)
-		snprintf(text, sizeof text, "%.*s %zu of %zu", things[0] == 'k' ? 3 : 5,
-			 things[0] == 'k' ? "key" : "query", first, count);
+		snprintf(text, sizeof text, "%s %zu of %zu", things[0] == 'k' ? "key" : "query", first,
+			 count);
 	else
 		snprintf(text, sizeof text, "%s %zu to %zu of %zu", things, first, last, count);
 	add_note(note, text);

@@ -5,13 +5,9 @@
 
 static enum attn_status bind_kind(struct normalization *n, const struct bundle *b, struct attn_error *err)
 {
-	/* In the order of the words of the setting. */
-	static const enum normalizer kinds[] = {NORMALIZE_SOFTMAX, NORMALIZE_SPARSEMAX, NORMALIZE_ENTMAX15,
-						NORMALIZE_LINEAR};
-	size_t kind = 0;
-	enum attn_status status = setting_choice(b, ROLE_NORMALIZER, &kind, err);
-	*n = (struct normalization){.kind = kinds[kind]};
-	return status;
+	const struct setting *kind = use_setting(b, ROLE_NORMALIZER);
+	*n = (struct normalization){.normalizer = kind ? normalizer_named(kind->value) : &normalizer_softmax};
+	return n->normalizer ? ATTN_OK : setting_fail(kind, roles[ROLE_NORMALIZER].form, err);
 }
 
 /* Only softmax has sinks, one way or the other, and linear attention no highest scores. */
@@ -21,11 +17,11 @@ static enum attn_status check(const struct normalization *n, const struct bundle
 	const struct setting *kind = given_setting(b, ROLE_NORMALIZER);
 	if (has_sinks && zero_sink)
 		return setting_fail(given_setting(b, ROLE_ZERO_SINK), "false where there are sinks", err);
-	if (has_sinks && n->kind != NORMALIZE_SOFTMAX)
+	if (has_sinks && !n->normalizer->takes_sinks)
 		return setting_fail(kind, "'softmax' where there are sinks", err);
-	if (zero_sink && n->kind != NORMALIZE_SOFTMAX)
+	if (zero_sink && !n->normalizer->takes_sinks)
 		return setting_fail(kind, "'softmax' with zero_sink", err);
-	if (n->top_k > 0 && n->kind == NORMALIZE_LINEAR)
+	if (n->top_k > 0 && !n->normalizer->takes_top_k)
 		return setting_fail(kind, "'softmax', 'sparsemax' or 'entmax15' with top_k", err);
 	return ATTN_OK;
 }

@@ -5,33 +5,34 @@
 #include "input/given.h"
 #include "input/settings.h"
 
-/* In the order of the words of the setting. */
-static const enum score_kind kinds[] = {SCORE_SCALED_DOT, SCORE_DOT, SCORE_GENERAL, SCORE_ADDITIVE,
-					SCORE_COSINE};
-
-static enum attn_status bind_kind(const struct bundle *b, enum score_kind *out, struct attn_error *err)
+static enum attn_status bind_function(const struct bundle *b, const struct score_function **out,
+				      struct attn_error *err)
 {
-	size_t kind = 0;
-	enum attn_status status = setting_choice(b, ROLE_SCORE, &kind, err);
-	*out = kinds[kind];
-	return status;
+	const struct setting *s = use_setting(b, ROLE_SCORE);
+	*out = s ? score_function_named(s->value) : &score_scaled_dot;
+	return *out ? ATTN_OK : setting_fail(s, roles[ROLE_SCORE].form, err);
 }
 
 bool score_needs_one_size(const struct bundle *b)
 {
-	enum score_kind kind;
-	return bind_kind(b, &kind, NULL) != ATTN_OK || (kind != SCORE_GENERAL && kind != SCORE_ADDITIVE);
+	const struct score_function *function;
+	return bind_function(b, &function, NULL) != ATTN_OK || function->one_size;
 }
 
 /* What a score function cannot do without. */
-static enum attn_status check_present(const struct bundle *b, enum score_kind kind, struct attn_error *err)
+static enum attn_status check_present(const struct bundle *b, const struct score_function *function,
+				      struct attn_error *err)
 {
-	static const enum role_id needed[] = {ROLE_SCORE_W, ROLE_SCORE_U, ROLE_SCORE_V};
-	const size_t count = kind == SCORE_GENERAL ? 1 : kind == SCORE_ADDITIVE ? 3 : 0;
-	for (size_t i = 0; i < count; i++)
-		if (!given_tensor(b, needed[i]))
-			return bind_fail_missing(b, err, needed[i], "with score '%s'",
-						 given_setting(b, ROLE_SCORE)->value);
+	static const struct {
+		enum role_id role;
+		enum score_parts part;
+	} parts[] = {{ROLE_SCORE_W, SCORE_W},
+		     {ROLE_SCORE_U, SCORE_U},
+		     {ROLE_SCORE_V, SCORE_V},
+		     {ROLE_SCORE_B, SCORE_B}};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if ((function->needed & parts[i].part) && !given_tensor(b, parts[i].role))
+			return bind_fail_missing(b, err, parts[i].role, "with score '%s'", function->name);
 	return ATTN_OK;
 }
 
@@ -83,7 +84,7 @@ static enum attn_status bind_factors(struct problem *p, const struct bundle *b, 
 {
 	struct attention *a = &p->attention;
 	struct score *s = &a->score;
-	s->scale = s->kind == SCORE_SCALED_DOT ? 1 / sqrt((double)a->head_size) : 1;
+	s->scale = score_default_scale(s->function, a->head_size);
 	enum attn_status status = setting_number(b, ROLE_SCALE, &s->scale, err);
 	if (status == ATTN_OK)
 		status = setting_number(b, ROLE_SOFTCAP, &s->softcap, err);
@@ -98,13 +99,13 @@ enum attn_status bind_score(struct problem *p, const struct bundle *b, struct at
 {
 	struct attention *a = &p->attention;
 	struct score *s = &a->score;
-	enum attn_status status = bind_kind(b, &s->kind, err);
+	enum attn_status status = bind_function(b, &s->function, err);
 	if (status == ATTN_OK)
-		status = check_present(b, s->kind, err);
+		status = check_present(b, s->function, err);
 	s->inner = a->head_size;
-	if (status == ATTN_OK && s->kind == SCORE_GENERAL)
-		status = bind_general(p, b, err);
-	if (status == ATTN_OK && s->kind == SCORE_ADDITIVE)
+	if (status == ATTN_OK && s->function->needed & SCORE_V)
 		status = bind_additive(p, b, err);
+	else if (status == ATTN_OK && s->function->needed & SCORE_W)
+		status = bind_general(p, b, err);
 	return status == ATTN_OK ? bind_factors(p, b, err) : status;
 }

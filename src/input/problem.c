@@ -129,7 +129,7 @@ static enum attn_status check_linear(struct problem *p, const struct bundle *b, 
 	static const enum role_id sizes[] = {ROLE_SCALE, ROLE_TEMPERATURE, ROLE_SOFTCAP};
 	struct attention *a = &p->attention;
 	char note[200];
-	if (a->normalization.kind != NORMALIZE_LINEAR)
+	if (a->normalization.normalizer->scaled)
 		return ATTN_OK;
 	const char *refused = needs_scores(p, b);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !refused; i++) {

@@ -1,4 +1,4 @@
-/* One part of a run in the making, for attn merge (shards.h): a consumer of its rows.
+/* One shard of a run in the making, for attn merge (shards.h): a consumer of its rows.
  * Weights are written as they come, and contexts wait for them.
  */
 #ifndef ATTN_RESULT_SHARD_FILE_H
@@ -11,12 +11,12 @@
 
 struct shard_file {
 	struct row_consumer consumer;
-	struct rows_selection blocks; /* which rows are this part's: what to stream */
+	struct rows_selection blocks; /* which rows are this shard's: what to stream */
 	size_t rows;                  /* how many these are: of none nothing is streamed */
 
 	/* Private. */
 	const struct subject *subject;
-	struct part part;
+	struct shard shard;
 	bool weights, context;
 	size_t first_row;
 	float *contexts; /* (rows, value size) */
@@ -26,10 +26,11 @@ struct shard_file {
 	struct tensor_writer *writer;
 };
 
-/* Open `path` for part `number` of `count` of the subject's rows, which are computed, as far
- * as `want` goes, and for what merging needs.  The subject must outlive the file. */
+/* Open `path` for shard `number` of `count` of the subject's rows, as far
+ * as `want` goes, and for what merging needs; `kernel` names what computes them.  The subject must outlive
+ * the file. */
 enum attn_status shard_file_open(struct shard_file *file, const struct subject *subject, size_t number,
-				 size_t count, struct rows_want want, const char *path,
+				 size_t count, struct rows_want want, const char *kernel, const char *path,
 				 struct attn_error *err);
 
 /* After streaming: make the file appear. */

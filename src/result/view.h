@@ -23,8 +23,8 @@ struct view_options {
 	bool renormalise;
 };
 
-enum attn_status view_open(struct named_rows *view, const struct named_rows *inner,
-			   const struct view_options *options, struct attn_error *err);
+enum attn_status view_crop_open(struct named_rows *view, const struct named_rows *inner,
+				const struct view_options *options, struct attn_error *err);
 
 /* Tokens joined to words (tokens/words.h): weight of word Q on word K is
  *   mean over the queries in Q that attend to a key ( sum over the keys in K ),

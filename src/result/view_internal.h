@@ -11,13 +11,28 @@ struct view_worker {
 	double *sums;         /* (keys) */
 };
 
-struct view_workers {
-	struct view_worker *items; /* owned */
-	size_t count;
+/* A view begins with this, so that its source is cast to it. */
+struct view_base {
+	struct row_source source;
+	struct row_source *inner;    /* owned once the view is open */
+	struct view_worker *workers; /* threads_count(), owned */
+	size_t worker_count;
 };
 
-bool view_workers_init(struct view_workers *workers, size_t keys);
-void view_workers_release(struct view_workers *workers);
+/* The memory of workers, for the keys of the source's shape; false: none left. */
+bool view_base_workers(struct view_base *base);
+
+/* Free what the base owns, the inner source too. */
+void view_base_release(struct view_base *base);
+
+/* The source's start: the inner source has what there is to do, a view's own memory is
+ * small. */
+enum attn_status view_base_start(struct row_source *source, struct attn_error *err);
+
+/* The end of opening a view: *view has its source; where it is not `ready` it is freed, the
+ * inner source is the caller's again, and no memory is left. */
+enum attn_status view_base_finish(struct view_base *base, bool ready, struct named_rows *view,
+				  struct attn_error *err);
 
 /* All of `from` that a view leaves alone: what is not about queries and keys. */
 bool view_info_init(struct rows_info *info, const struct rows_info *from);

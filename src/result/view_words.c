@@ -1,3 +1,4 @@
+/* A view that joins tokens to words. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +8,16 @@
 #include "util/minmax.h"
 
 struct word_view {
-	struct row_source source; /* first: a source is cast to its view */
-	struct row_source *inner; /* owned once the view is open */
+	struct view_base base;
 	struct words queries, keys;
-	struct view_workers workers;
 };
 
 static void words_free(struct row_source *source)
 {
 	struct word_view *v = (struct word_view *)source;
-	if (v->inner && v->inner->free)
-		v->inner->free(v->inner);
+	view_base_release(&v->base);
 	words_release(&v->queries);
 	words_release(&v->keys);
-	view_workers_release(&v->workers);
 	free(v);
 }
 
@@ -48,7 +45,7 @@ struct mean {
 static void add_rows(const struct word_view *v, const struct row_block *inner, struct view_worker *w,
 		     struct mean *mean, struct row_block *block)
 {
-	size_t keys = v->source.shape.keys;
+	size_t keys = v->base.source.shape.keys;
 	for (size_t r = 0; r < inner->count; r++) {
 		float *to = w->weights + (mean->word - block->query) * keys;
 		mean->rows += add_row(v, inner->weights + r * inner->keys, inner->cells + r * inner->keys,
@@ -67,14 +64,14 @@ static enum attn_status words_read(struct row_source *source, size_t worker, str
 				   struct attn_error *err)
 {
 	struct word_view *v = (struct word_view *)source;
-	struct view_worker *w = &v->workers.items[worker];
+	struct view_worker *w = &v->base.workers[worker];
 	size_t last = v->queries.first[block->query + block->count];
 	struct mean mean = {block->query, 0};
 	block->weights = w->weights;
 	block->cells = w->cells;
 	block->masked = 0;
-	memset(w->sums, 0, v->source.shape.keys * sizeof *w->sums);
-	memset(w->cells, 0, block->count * v->source.shape.keys);
+	memset(w->sums, 0, v->base.source.shape.keys * sizeof *w->sums);
+	memset(w->cells, 0, block->count * v->base.source.shape.keys);
 	for (size_t query = v->queries.first[block->query], count; query < last; query += count) {
 		count = size_min(last - query, ROWS_BLOCK);
 		struct row_block inner = {.batch = block->batch,
@@ -82,8 +79,8 @@ static enum attn_status words_read(struct row_source *source, size_t worker, str
 					  .head = block->head,
 					  .query = query,
 					  .count = count,
-					  .keys = v->inner->shape.keys};
-		enum attn_status status = v->inner->read(v->inner, worker, &inner, err);
+					  .keys = v->base.inner->shape.keys};
+		enum attn_status status = v->base.inner->read(v->base.inner, worker, &inner, err);
 		if (status != ATTN_OK)
 			return status;
 		add_rows(v, &inner, w, &mean, block);
@@ -141,16 +138,10 @@ static bool words_init(struct word_view *v, struct rows_info *info, const struct
 	info->query_labels = v->queries.labels;
 	info->key_labels = v->keys.labels;
 	v->queries.labels = v->keys.labels = (struct string_list){0}; /* they moved */
-	v->source.shape = *shape;
-	v->source.row_cost =
-	    (v->inner->row_cost + 4 * from->shape.keys) * (from->shape.queries / shape->queries + 1);
-	return view_workers_init(&v->workers, shape->keys);
-}
-
-static enum attn_status words_start(struct row_source *source, struct attn_error *err)
-{
-	struct row_source *inner = ((struct word_view *)source)->inner;
-	return inner->start ? inner->start(inner, err) : ATTN_OK;
+	v->base.source.shape = *shape;
+	v->base.source.row_cost =
+	    (v->base.inner->row_cost + 4 * from->shape.keys) * (from->shape.queries / shape->queries + 1);
+	return view_base_workers(&v->base);
 }
 
 enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
@@ -160,12 +151,8 @@ enum attn_status view_words_open(struct named_rows *view, const struct named_row
 	*view = (struct named_rows){0};
 	if (!v)
 		return attn_fail_memory(err);
-	v->source = (struct row_source){.start = words_start, .read = words_read, .free = words_free};
-	v->inner = inner->source;
-	view->source = &v->source;
-	if (words_init(v, &view->info, &inner->info))
-		return ATTN_OK;
-	v->inner = NULL; /* it stays the caller's */
-	named_rows_release(view);
-	return attn_fail_memory(err);
+	v->base.source =
+	    (struct row_source){.start = view_base_start, .read = words_read, .free = words_free};
+	v->base.inner = inner->source;
+	return view_base_finish(&v->base, words_init(v, &view->info, &inner->info), view, err);
 }

@@ -33,7 +33,7 @@ static void place(struct row_consumer *consumer, struct row_block *block)
 static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	(void)sink;
+	(void)consumer;
 	(void)block;
 	(void)err;
 	return ATTN_OK;
@@ -45,26 +45,21 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void add_tensor(struct bundle *b, const char *role, const char *directory, const char *file, int rank,
-		       const size_t *shape)
+/* `count` raw floats of a file; never freed. */
+static const float *load(const char *directory, const char *file, size_t count)
 {
-	struct attn_error err;
-	struct tensor t;
 	char path[4096];
 	snprintf(path, sizeof path, "%s/%s", directory, file);
 	FILE *in = fopen(path, "rb");
-	if (!in || tensor_init(&t, role, path, DTYPE_F32, rank, shape, &err) != ATTN_OK)
-		die(path);
-	t.data = t.owned = floats_alloc(t.count);
-	if (!t.owned || fread(t.owned, sizeof(float), t.count, in) != t.count)
+	float *data = floats_alloc(count);
+	if (!in || !data || fread(data, sizeof *data, count, in) != count)
 		die(path);
 	fclose(in);
-	if (bundle_add_tensor(b, &t, &err) != ATTN_OK)
-		die(err.message);
+	return data;
 }
 
-struct job {
-	struct problem problem;
+struct peer {
+	struct attention attention;
 	struct plan plan;
 	struct row_source *source; /* kept over runs, unless projecting is measured too */
 	struct context_consumer context;
@@ -72,17 +67,17 @@ struct job {
 	bool all_weights, projected;
 };
 
-static void compute(struct job *job)
+static void compute(struct peer *peer)
 {
 	struct attn_error err;
-	struct row_consumer *consumers[] = {&job->context.consumer, &job->weights.consumer};
-	if (!job->source && plan_run(&job->plan, &job->source, &err) != ATTN_OK)
+	struct row_consumer *consumers[] = {&peer->context.consumer, &peer->weights.consumer};
+	if (!peer->source && plan_run(&peer->plan, &peer->source, &err) != ATTN_OK)
 		die(err.message);
-	if (rows_stream(job->source, NULL, consumers, job->all_weights ? 2 : 1, &err) != ATTN_OK)
+	if (rows_stream(peer->source, NULL, consumers, peer->all_weights ? 2 : 1, &err) != ATTN_OK)
 		die(err.message);
-	if (job->projected) {
-		job->source->free(job->source);
-		job->source = NULL;
+	if (peer->projected) {
+		peer->source->free(peer->source);
+		peer->source = NULL;
 	}
 }
 
@@ -93,20 +88,20 @@ static double milliseconds(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-static void save(const struct job *job, const char *path, size_t d)
+static void save(const struct peer *peer, const char *path, size_t d)
 {
-	size_t heads = job->plan.shape.heads, queries = job->plan.shape.queries;
+	size_t heads = peer->plan.shape.heads, queries = peer->plan.shape.queries;
 	FILE *out = fopen(path, "wb");
 	if (!out)
 		die(path);
 	for (size_t h = 0; h < heads; h++)
 		for (size_t n = 0; n < queries; n++)
-			fwrite(job->context.context + (n * heads + h) * d, sizeof(float), d, out);
+			fwrite(peer->context.context + (n * heads + h) * d, sizeof(float), d, out);
 	if (fclose(out) != 0)
 		die(path);
 }
 
-static void serve(struct job *job)
+static void serve(struct peer *peer)
 {
 	char line[256];
 	printf("ready\n");
@@ -115,12 +110,39 @@ static void serve(struct job *job)
 		int runs = 1, warmups = 0;
 		sscanf(line + 1, "%d %d", &runs, &warmups);
 		for (int i = 0; i < warmups; i++)
-			compute(job);
+			compute(peer);
 		double start = milliseconds();
 		for (int i = 0; i < runs; i++)
-			compute(job);
+			compute(peer);
 		printf("%.6f\n", (milliseconds() - start) / runs);
 		fflush(stdout);
+	}
+}
+
+static void set_attention(struct peer *peer, size_t H, size_t N, size_t d, const char *directory)
+{
+	size_t width = H * d;
+	struct attention *a = &peer->attention;
+	*a = (struct attention){.batch = 1,
+				.heads = H,
+				.kv_heads = H,
+				.queries = N,
+				.keys = {.own = N},
+				.head_size = d,
+				.value_size = d,
+				.has_values = true,
+				.projected = peer->projected};
+	attention_set_plain(a);
+	if (peer->projected) {
+		a->embeddings = (struct sequence){load(directory, "X", N * width), N, width, 0};
+		a->source = a->source_values = a->embeddings;
+		a->wq = (struct matrix){load(directory, "Wq", width * width), width, width, width};
+		a->wk = (struct matrix){load(directory, "Wk", width * width), width, width, width};
+		a->wv = (struct matrix){load(directory, "Wv", width * width), width, width, width};
+	} else {
+		a->q = (struct heads_view){load(directory, "Q", N * width), 0, N * d, d};
+		a->k = (struct heads_view){load(directory, "K", N * width), 0, N * d, d};
+		a->v = (struct heads_view){load(directory, "V", N * width), 0, N * d, d};
 	}
 }
 
@@ -129,40 +151,26 @@ int main(int argc, char **argv)
 	if (argc < 8)
 		die("usage: peer_attn H N D CAUSAL MODE DATADIR OUTFILE [VARIANT]");
 	size_t H = strtoul(argv[1], NULL, 10), N = strtoul(argv[2], NULL, 10), d = strtoul(argv[3], NULL, 10);
-	const size_t heads[] = {H, N, d}, tokens[] = {N, H * d}, square[] = {H * d, H * d};
-	struct job job = {.projected = strncmp(argv[5], "proj", 4) == 0,
-			  .all_weights = strstr(argv[5], "full") != NULL};
+	struct peer peer = {.projected = strncmp(argv[5], "proj", 4) == 0,
+			    .all_weights = strstr(argv[5], "full") != NULL};
 	struct attn_error err;
-	struct bundle b;
-	bundle_init(&b);
 	memory_keep();
 	if (getenv("THREADS"))
 		threads_set(strtoul(getenv("THREADS"), NULL, 10));
-	if (job.projected) {
-		add_tensor(&b, "embeddings", argv[6], "X", 2, tokens);
-		add_tensor(&b, "wq", argv[6], "Wq", 2, square);
-		add_tensor(&b, "wk", argv[6], "Wk", 2, square);
-		add_tensor(&b, "wv", argv[6], "Wv", 2, square);
-		bundle_override(&b, "num_heads", argv[1], "H", &err);
-	} else {
-		add_tensor(&b, "q", argv[6], "Q", 3, heads);
-		add_tensor(&b, "k", argv[6], "K", 3, heads);
-		add_tensor(&b, "v", argv[6], "V", 3, heads);
-	}
-	bundle_override(&b, "causal", argv[4], "CAUSAL", &err);
-	const struct rows_want want = {.weights = job.all_weights, .context = true};
-	if (problem_init(&job.problem, &b, &err) != ATTN_OK ||
-	    plan_init(&job.plan, &job.problem.attention, NULL, want, &err) != ATTN_OK ||
-	    context_consumer_init(&job.context, &job.plan.shape, d, &err) != ATTN_OK)
+	set_attention(&peer, H, N, d, argv[6]);
+	peer.attention.masking.causal = strcmp(argv[4], "1") == 0 || strcmp(argv[4], "true") == 0;
+	const struct rows_want want = {.weights = peer.all_weights, .context = true};
+	if (plan_init(&peer.plan, &peer.attention, NULL, want, &err) != ATTN_OK ||
+	    context_consumer_init(&peer.context, &peer.plan.shape, d, &err) != ATTN_OK)
 		die(err.message);
-	if (job.all_weights) {
-		job.weights = (struct weights_consumer){
+	if (peer.all_weights) {
+		peer.weights = (struct weights_consumer){
 		    {.consume = consume, .place = place, .any_order = true}, floats_alloc4(H, N, N, 1), N, N};
-		if (!job.weights.weights)
+		if (!peer.weights.weights)
 			die("out of memory");
 	}
-	compute(&job);
-	save(&job, argv[7], d);
-	serve(&job);
+	compute(&peer);
+	save(&peer, argv[7], d);
+	serve(&peer);
 	return 0;
 }

@@ -24,20 +24,21 @@ ln -s ../pipe shrunk/w.npy
 exec 3<> pipe
 "$ATTN" run q=q.npy k=k.npy --weights shrunk/w.npy --scores shrunk/s.npy 2> err &
 child=$!
-for _ in {1..500}; do
-	[ -z "$(find shrunk -name '.*' -type f)" ] || break
-	sleep 0.01
-done
-ok 'a temporary file is made' test -n "$(find shrunk -name '.*' -type f)"
+has_temporary()
+{
+	[ -n "$(find shrunk -name '.*' -type f)" ]
+}
+ok 'a temporary file is made' wait_until has_temporary
 truncate -s 4096 q.npy
-timeout 20 cat pipe > /dev/null &
+cat pipe > /dev/null 3>&- &
 reader=$!
-exec 3>&-
 wait $child
 is 'an input that shrinks: status' $? 4
 is 'and what is said' "$(cat err)" 'attn: an input file changed while it was read'
 is 'and nothing is left' "$(listing shrunk)" './w.npy '
-wait $reader
+kill $reader 2> /dev/null
+wait $reader 2> /dev/null
+exec 3>&-
 
 # Standard output that is closed is a failure to write, not a success.
 closed()

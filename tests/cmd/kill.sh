@@ -9,15 +9,10 @@ awk 'BEGIN { printf "{\"q\": [["; for (i = 0; i < 3000; i++) printf "%s[%d]", i 
 	printf "]], \"k\": [["; for (i = 0; i < 3000; i++) printf "%s[%d]", i ? ", " : "", i % 5
 	print "]]}" }' > long.json
 
-# Wait until the command in the background has made a temporary file.
-wait_for_temporary()
+# Whether the command in the background has made a temporary file.
+has_temporary()
 {
-	local i
-	for i in {1..500}; do
-		[ -z "$(find "$1" -name '.*' -type f)" ] || return 0
-		sleep 0.01
-	done
-	return 1
+	[ -n "$(find "$1" -name '.*' -type f)" ]
 }
 
 for signal in TERM INT HUP XCPU; do
@@ -26,7 +21,7 @@ for signal in TERM INT HUP XCPU; do
 	# A shell ignores SIGINT for what it starts in the background: undo that.
 	(trap - INT; exec "$ATTN" run long.json --weights "$signal/w.tsv" --rankings "$signal/r.tsv") 2> err &
 	child=$!
-	ok "$signal: a temporary file is made" wait_for_temporary "$signal"
+	ok "$signal: a temporary file is made" wait_until has_temporary "$signal"
 	kill -s "$signal" $child
 	wait $child 2> /dev/null
 	is "$signal: dies of it" $? $((128 + number))
@@ -51,7 +46,7 @@ mkdir kept
 printf 'old' > kept/w.tsv
 "$ATTN" run long.json --weights kept/w.tsv 2> err &
 child=$!
-ok 'a temporary file beside the old one' wait_for_temporary kept
+ok 'a temporary file beside the old one' wait_until has_temporary kept
 kill -TERM $child
 wait $child 2> /dev/null
 is 'the old file stays' "$(cat kept/w.tsv)" old

@@ -9,6 +9,9 @@
 #   silent                     err of the last `status` is empty
 #   ok NAME COMMAND...         the command succeeds
 #   skip NAME                  what this machine cannot test
+#   has_terminal               whether a command can be run on a pseudo-terminal here
+#   on_terminal COMMAND        run a line of shell on one; standard output has what it shows
+#   wait_until COMMAND...      until it succeeds, a minute at most
 #   long_inputs                make long.json and batches.json, beyond a block of rows
 set -u
 export LC_ALL=C
@@ -40,6 +43,26 @@ skip()
 {
 	skipped=$((skipped + 1))
 	printf 'SKIP: %s\n' "$1"
+}
+
+has_terminal()
+{
+	script -qec true /dev/null < /dev/null > /dev/null 2>&1
+}
+
+on_terminal()
+{
+	script -qec "$1" /dev/null < /dev/null
+}
+
+wait_until()
+{
+	local i
+	for i in {1..6000}; do
+		! "$@" || return 0
+		sleep 0.01
+	done
+	return 1
 }
 
 status()

@@ -47,7 +47,7 @@ same()
 # What roff writes for the characters of a literal block.
 unescape()
 {
-	sed -e 's/^\\&//' -e 's/\\-/-/g' -e 's/\\(dq/"/g' -e 's/\\e/\\/g'
+	sed -e 's/\\&//g' -e 's/\\-/-/g' -e 's/\\(dq/"/g' -e 's/\\e/\\/g'
 }
 
 # "page|command", an empty command being attn itself.
@@ -180,6 +180,42 @@ if command -v mandoc > /dev/null; then
 	done
 else
 	skip "lint: mandoc is not installed"
+fi
+
+# Words that mdoc reads as macros, such as "In" or "At" in a heading: where the arguments of
+# a macro may be macros, only those below are, and any other has "\&" in front.
+meant='Ar Cm Ev Fl Li No Ns Op Pa Sy Ta'
+callable='Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bsx Bx Cd Cm Db Dc Do Dq Dv Dx Ec Em En Eo Er Es Ev
+Fa Fc Fl Fn Fo Fr Ft Fx Ic In Lb Li Lk Ms Mt Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq
+Sc So Sq St Sx Sy Ta Tn Ux Va Vt Xc Xo Xr'
+accidents()
+{
+	sed -n -e 's/"[^"]*"//g' -e '/^\.\(Bl\|Bd\|Dd\|Dt\|Os\|Nd\|%[A-Z]\)/d' -e 's/^\.[A-Z][a-z]*//p' "$1" | tr ' ' '\n' |
+		grep -xF -f <(printf '%s\n' $callable) | grep -vxF -f <(printf '%s\n' $meant)
+}
+for page in "$man"/*.[157]; do
+	accidents "$page" > "$scratch/accidents"
+	same "words of ${page##*/} that are read as macros" /dev/null "$scratch/accidents"
+done
+
+# Headings, and what refers to them, come out as they are written; and so does all that is
+# in angle brackets, which mdoc puts around what an "In" includes.
+if command -v mandoc > /dev/null; then
+	for page in "$man"/*.[157]; do
+		mandoc -T utf8 -O width=200 "$page" | sed "s/.$(printf '\b')//g" > "$scratch/rendered"
+		sed -n 's/^\.S[hs] *//p' "$page" | sed 's/"//g' | unescape | sort > "$scratch/headings"
+		sed -n 's/^ \{0,3\}\([^ ].*\)$/\1/p' "$scratch/rendered" | sort > "$scratch/lines"
+		comm -23 "$scratch/headings" "$scratch/lines" > "$scratch/missing"
+		same "headings of ${page##*/} that come out otherwise" /dev/null "$scratch/missing"
+		sed -n 's/^\.Sx *//p' "$page" | sed 's/ [.,;:)]*$//' | unescape | sort -u |
+			comm -23 - "$scratch/headings" > "$scratch/missing"
+		same "sections that ${page##*/} refers to and does not have" /dev/null "$scratch/missing"
+		grep -oE '<[^<> ]+>' "$scratch/rendered" | grep -vxF -f <(grep -oE '<[^<> ]+>' "$page" | unescape) \
+			> "$scratch/missing"
+		same "<words> of ${page##*/} that are not so in its source" /dev/null "$scratch/missing"
+	done
+else
+	skip "headings: mandoc is not installed"
 fi
 
 # (d) every role, with its form, is in attn-formats(5), and nothing else.

@@ -56,11 +56,11 @@ if [ -w /dev/full ]; then
 else
 	skip "no /dev/full"
 fi
-if command -v script > /dev/null; then
-	script -qec "$(printf '%q ' "$ATTN" view $sample -o -)" /dev/null > out < /dev/null
+if has_terminal; then
+	on_terminal "$(printf '%q ' "$ATTN" view $sample -o -)" > out
 	ok "refuses a terminal" grep -q 'terminal' out
 else
-	skip "no script(1)"
+	skip 'terminals: script(1) does not work here'
 fi
 
 # Long contexts: the top keys alone, and said so.

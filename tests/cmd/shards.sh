@@ -89,26 +89,26 @@ says '1 of 6 rows have every key masked'
 # Parts that do not make a run.
 cp -r parts good
 status 3 attn merge good/part-{1,2,4}-of-4.safetensors -o never
-says 'part 3 of 4 is missing'
+says 'shard 3 of 4 is missing'
 status 3 attn merge good/part-2-of-4.safetensors -o never
-says 'part 1 of 4 is missing, and 2 more'
+says 'shard 1 of 4 is missing, and 2 more'
 mkdir other
 cp good/part-2-of-4.safetensors other
 status 3 attn merge good/* other/* -o never
-says "'good/part-2-of-4.safetensors' and 'other/part-2-of-4.safetensors' are the same part, 2 of 4"
+says "'good/part-2-of-4.safetensors' and 'other/part-2-of-4.safetensors' are the same shard, 2 of 4"
 status 0 attn run batches.json --scale 0.3 --shard 2/4 -o other
 status 3 attn merge good/part-{1,3,4}-of-4.safetensors other/* -o never
-says "'other/part-2-of-4.safetensors' is a part of another run than 'good/part-1-of-4.safetensors'"
+says "'other/part-2-of-4.safetensors' is a shard of another run than 'good/part-1-of-4.safetensors'"
 status 0 attn run batches.json --shard 2/5 -o other
 status 3 attn merge good/* other/part-2-of-5.safetensors -o never
-says "'good/part-1-of-4.safetensors' is one of 4 parts and 'other/part-2-of-5.safetensors' one of 5"
+says "'good/part-1-of-4.safetensors' is one of 4 shards and 'other/part-2-of-5.safetensors' one of 5"
 version=$(attn --version | cut -d ' ' -f 2)
 sed "s/\"version\":\"$version\"/\"version\":\"9.9.9\"/" good/part-3-of-4.safetensors > other.safetensors
 status 3 attn merge good/part-{1,2,4}-of-4.safetensors other.safetensors -o never
 says "'other.safetensors' is of version '9.9.9', expected '$version'"
 sed 's/"attn_sizes":"1,/"attn_sizes":"9,/' good/part-3-of-4.safetensors > other.safetensors
 status 3 attn merge good/part-{1,2,4}-of-4.safetensors other.safetensors -o never
-says "'other.safetensors' is a part of another run"
+says "'other.safetensors' is a shard of another run"
 for i in 1 2 3 4; do
 	sed 's/"attn_sizes":"1,2/"attn_sizes":"9,8/' good/part-$i-of-4.safetensors > damaged-$i
 done
@@ -125,11 +125,11 @@ says "'long.json' is not a shard of a run"
 status 4 attn merge absent -o never
 says "'absent'"
 status 3 attn run good/part-1-of-4.safetensors -o never
-says "'good/part-1-of-4.safetensors' is a part of a run, expected a whole input"
+says "'good/part-1-of-4.safetensors' is a shard of a run, expected a whole input"
 status 3 attn inspect token '#0' good/part-1-of-4.safetensors
-says "join parts by 'attn merge'"
+says "join shards by 'attn merge'"
 status 2 attn merge
-says 'no parts'
+says 'no shards'
 for shard in 0/4 5/4 1 4/ /4 1/0 -1/4 1/2/3 a/b 1/1000001; do
 	status 2 attn run long.json --shard "$shard" -o never
 	says "'--shard' is '$shard', expected I/N"

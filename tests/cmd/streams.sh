@@ -52,20 +52,20 @@ status 2 attn run x.json --weights w.npy --format npy
 status 2 attn run x.json --heatmaps -
 
 # A terminal gets text, and never a tensor or a picture.
-on_terminal()
+shown()
 {
-	script -qec "$*; echo status=\$?" /dev/null < /dev/null | tr -d '\r'
+	on_terminal "$*; echo status=\$?" | tr -d '\r'
 }
-if script -qec true /dev/null < /dev/null > /dev/null 2>&1; then
-	on_terminal "'$ATTN' run x.json --weights -" > found
+if has_terminal; then
+	shown "'$ATTN' run x.json --weights -" > found
 	ok 'a tensor is refused on a terminal' grep -q 'standard output is a terminal' found
 	ok 'and is wrong usage' grep -q 'status=2' found
-	on_terminal "'$ATTN' heatmap x.json -o -" > found
+	shown "'$ATTN' heatmap x.json -o -" > found
 	ok 'a picture is refused on a terminal' grep -q 'standard output is a terminal' found
 	ok 'and is wrong usage, too' grep -q 'status=2' found
-	on_terminal "'$ATTN' inspect token it x.json --head 0 --top 1" > found
+	shown "'$ATTN' inspect token it x.json --head 0 --top 1" > found
 	ok 'a ranking is text on a terminal' grep -q '^it -> animal *0.614  █' found
-	on_terminal "'$ATTN' inspect token it x.json --head 0 --top 1 --tsv" > found
+	shown "'$ATTN' inspect token it x.json --head 0 --top 1 --tsv" > found
 	ok 'or a table, when asked for' grep -qx "$header" found
 else
 	skip 'terminals: script(1) does not work here'

@@ -49,29 +49,28 @@ is 'no change of direction' "$(grep -c "$(printf '\342\200\256')" out)" 0
 ok 'isolated' grep -q "$(printf '\342\201\250\327\220\342\201\251')" out
 
 # On a terminal.
-if ! script -qec true /dev/null < /dev/null > /dev/null 2>&1; then
+if ! has_terminal; then
 	skip 'terminals: script(1) does not work here'
 else
-	on_terminal()
+	sized()
 	{
-		script -qec "stty cols $1 rows $2; '$ATTN' heatmap $sample --terminal" /dev/null < /dev/null |
-			tr -d '\r' > found
+		on_terminal "stty cols $1 rows $2; '$ATTN' heatmap $sample --terminal" | tr -d '\r' > found
 	}
-	on_terminal 110 30
+	sized 110 30
 	ok '24 bits' grep -q "$(printf '\033\\[48;2;')" found
 	sed 's/\x1b\[[0-9;]*m//g' found > text
 	is 'only colours are sent' "$(tr -cd '\033' < text | wc -c)" 0
 	is 'as wide as the terminal' "$(($(widest text) <= 110))" 1
 	ok 'three heads side by side' grep -qE 'head 0 +head 1 +head 2$' text
-	on_terminal 70 30
+	sized 70 30
 	sed 's/\x1b\[[0-9;]*m//g' found > text
 	is 'or narrower' "$(($(widest text) <= 70))" 1
-	COLORTERM= on_terminal 100 30
+	COLORTERM= sized 100 30
 	ok '256 colours' grep -q "$(printf '\033\\[48;5;')" found
 	ok 'and no others' test "$(grep -c "$(printf '\033\\[48;2;')" found)" -eq 0
-	NO_COLOR=1 on_terminal 80 30
+	NO_COLOR=1 sized 80 30
 	same 'NO_COLOR' found wide
-	TERM=dumb on_terminal 80 30
+	TERM=dumb sized 80 30
 	same 'a terminal without colours' found wide
 fi
 # A scale of each head, to both sides of 0, ends at what is largest.

@@ -23,7 +23,7 @@ static void open_part(const uint8_t *data, size_t length, struct rows_want want)
 	struct row_consumer consumer = {.consume = consume};
 	struct row_consumer *consumers[] = {&consumer};
 	struct attn_error err = {0};
-	struct opened_parts opened = {0};
+	struct opened_shards opened = {0};
 	struct string_list notes = {0};
 	struct bundle part;
 	bundle_init(&part);

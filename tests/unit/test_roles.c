@@ -8,6 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "attention/normalizer.h"
+#include "attention/score.h"
 #include "input/roles.h"
 
 #define EACH(id) (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++)
@@ -77,6 +79,11 @@ static void test_words(void **state)
 		EACH(id)
 	if (roles[id].kind == KIND_CHOICE)
 		assert_true(role_word(&roles[id], 1, word));
+	/* Attention has them of the same names. */
+	for (size_t i = 0; role_word(&roles[ROLE_SCORE], i, word); i++)
+		assert_string_equal(score_function_named(word)->name, word);
+	for (size_t i = 0; role_word(&roles[ROLE_NORMALIZER], i, word); i++)
+		assert_string_equal(normalizer_named(word)->name, word);
 }
 
 static void test_options(void **state)

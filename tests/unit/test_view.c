@@ -102,7 +102,7 @@ static struct named_rows words_of(struct matrix *m)
 static struct named_rows view_of(struct matrix *m, struct view_options options)
 {
 	struct named_rows inner = {&m->source, m->info}, view;
-	assert_int_equal(view_open(&view, &inner, &options, NULL), ATTN_OK);
+	assert_int_equal(view_crop_open(&view, &inner, &options, NULL), ATTN_OK);
 	return view;
 }
 
@@ -110,7 +110,7 @@ static struct named_rows view_of(struct matrix *m, struct view_options options)
 static void view_again(struct named_rows *view, struct view_options options)
 {
 	struct named_rows inner = *view;
-	assert_int_equal(view_open(view, &inner, &options, NULL), ATTN_OK);
+	assert_int_equal(view_crop_open(view, &inner, &options, NULL), ATTN_OK);
 	rows_info_release(&inner.info);
 }
 
