@@ -12,43 +12,38 @@
 #include "attention/score.h"
 #include "input/roles.h"
 
-#define EACH(id) (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++)
-
 static void test_find(void **state)
 {
 	(void)state;
 	assert_int_equal(role_find("wq"), ROLE_WQ);
 	assert_int_equal(role_find("WQ"), ROLE_NONE);
 	assert_int_equal(role_find(""), ROLE_NONE);
-	for
-		EACH(id)
-	assert_int_equal(role_find(roles[id].name), id);
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++)
+		assert_int_equal(role_find(roles[id].name), id);
 }
 
 static void test_entries(void **state)
 {
 	(void)state;
-	for
-		EACH(id)
-		{
-			const struct role *role = &roles[id];
-			assert_true(role->form[0] && role->meaning[0]);
-			for (const char *c = role->name; *c; c++)
-				assert_true(islower((unsigned char)*c) || *c == '_');
-			assert_true(strlen(role->name) < ROLE_NAME - 2);
-			/* Only settings have options, and these an argument unless they are true or false. */
-			if (role->option)
-				assert_true(role_is_setting(role) || role->kind == KIND_PER_HEAD);
-			if (role->option)
-				assert_true((role->kind == KIND_BOOL) == (role->option[0] == '\0'));
-			else
-				assert_true(!role->variant && !role->preset);
-			if (role->choice)
-				assert_true(role->without && role_is_setting(&roles[role->choice]));
-			/* What has a way into an input is used, or says what it needs. */
-			if (role->about & (ABOUT_FORM | ABOUT_RESULT))
-				assert_true(role->without || id == ROLE_VERSION);
-		}
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++) {
+		const struct role *role = &roles[id];
+		assert_true(role->form[0] && role->meaning[0]);
+		for (const char *c = role->name; *c; c++)
+			assert_true(islower((unsigned char)*c) || *c == '_');
+		assert_true(strlen(role->name) < ROLE_NAME - 2);
+		/* Only settings have options, and these an argument unless they are true or false. */
+		if (role->option)
+			assert_true(role_is_setting(role) || role->kind == KIND_PER_HEAD);
+		if (role->option)
+			assert_true((role->kind == KIND_BOOL) == (role->option[0] == '\0'));
+		else
+			assert_true(!role->variant && !role->preset);
+		if (role->choice)
+			assert_true(role->without && role_is_setting(&roles[role->choice]));
+		/* What has a way into an input is used, or says what it needs. */
+		if (role->about & (ABOUT_FORM | ABOUT_RESULT))
+			assert_true(role->without || id == ROLE_VERSION);
+	}
 }
 
 static void test_kinds(void **state)
@@ -75,10 +70,9 @@ static void test_words(void **state)
 	assert_true(role_word(&roles[ROLE_AXES], 2, word));
 	assert_string_equal(word, "layer,batch");
 	assert_false(role_word(&roles[ROLE_AXES], 3, word));
-	for
-		EACH(id)
-	if (roles[id].kind == KIND_CHOICE)
-		assert_true(role_word(&roles[id], 1, word));
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++)
+		if (roles[id].kind == KIND_CHOICE)
+			assert_true(role_word(&roles[id], 1, word));
 	/* Attention has them of the same names. */
 	for (size_t i = 0; role_word(&roles[ROLE_SCORE], i, word); i++)
 		assert_string_equal(score_function_named(word)->name, word);
@@ -108,10 +102,9 @@ static void test_suggestions(void **state)
 	assert_string_equal(role_suggest("rope_theta"), "rope");
 	assert_string_equal(role_suggest("num_key_value_heads"), "num_kv_heads");
 	assert_string_equal(role_suggest("logit_softcapping"), "softcap");
-	for
-		EACH(id)
-	for (size_t i = 0; i < ROLE_ALIASES && roles[id].aliases[i]; i++)
-		assert_string_equal(role_suggest(roles[id].aliases[i]), roles[id].name);
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++)
+		for (size_t i = 0; i < ROLE_ALIASES && roles[id].aliases[i]; i++)
+			assert_string_equal(role_suggest(roles[id].aliases[i]), roles[id].name);
 }
 
 int main(void)
