@@ -107,7 +107,7 @@ static bool has_wanted(const struct names *names, const struct place *place)
 static enum attn_status open_place(struct place *place, const struct role *role, struct bundle *file,
 				   struct attn_error *err)
 {
-	bool texts = role->kind == ROLE_TEXT;
+	bool texts = role->kind == KIND_TEXT;
 	struct want want = {true, place->tensor, role->name, texts};
 	bundle_init(file);
 	enum attn_status status = input_read(file, place->path, &want, NULL, err);
@@ -136,8 +136,8 @@ static enum attn_status keep_tensor(struct bundle *file, struct tensor *t, const
 				    struct attn_error *err)
 {
 	struct bundle rest = *file, kept = {.resources = file->resources};
-	bool joined = strcmp(t->name, "wq") == 0 || strcmp(t->name, "wk") == 0 || strcmp(t->name, "wv") == 0;
-	kept.has_head_list = file->has_head_list && joined;
+	if ((roles[t->role].about & ABOUT_HEAD_LIST) && t->rank > 1)
+		kept.head_list = file->head_list;
 	rest.resources = NULL;
 	free(t->name);
 	t->name = strdup(role->name);
@@ -227,7 +227,7 @@ static enum attn_status bind_place(struct bundle *file, struct place *place, con
 	if (place->tensor && !*place->tensor)
 		return attn_fail(err, ATTN_USAGE, "'%.200s:' names no tensor after ':'", place->path);
 	enum attn_status status = open_place(place, role, file, err);
-	if (status == ATTN_OK && role->kind == ROLE_TEXT) {
+	if (status == ATTN_OK && role->kind == KIND_TEXT) {
 		status = bind_text(file, place, role, err);
 	} else if (status == ATTN_OK) {
 		status = find_tensor(file, place, role, &t, err);
@@ -309,17 +309,15 @@ static enum attn_status bind(struct bundle *b, const struct role *role, const ch
 
 /* --- operands ------------------------------------------------------------------------------------- */
 
-static enum attn_status fail_setting(const char *name, const char *value, struct attn_error *err)
+static enum attn_status fail_setting(const struct role *role, const char *value, struct attn_error *err)
 {
-	char option[64];
-	snprintf(option, sizeof option, "%s", name);
-	for (char *c = option; *c; c++)
-		if (*c == '_')
-			*c = '-';
+	char option[ROLE_NAME];
+	role_option(role, option);
 	if (strcmp(value, "true") == 0)
-		return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s", name, option);
-	return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s %.100s", name, option,
-			 *value ? value : "VALUE");
+		return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s", role->name,
+				 option);
+	return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s %.100s", role->name,
+			 option, *value ? value : "VALUE");
 }
 
 /* ROLE=FILE[:TENSOR], with the '=' at operand[role_length]. */
@@ -330,7 +328,7 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 	char *name = strndup(operand, role_length);
 	if (!name)
 		return attn_fail_memory(err);
-	const struct role *role = role_find(name);
+	enum role_id role = role_find(name);
 	const char *nearest = role ? NULL : role_suggest(name);
 	enum attn_status status;
 	if (!role && nearest)
@@ -340,12 +338,12 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 		status = attn_fail(err, ATTN_USAGE,
 				   "unknown role '%.100s' in '%.200s', expected one such as embeddings or wq",
 				   name, operand);
-	else if (role_is_setting(role))
-		status = fail_setting(name, rest, err);
+	else if (role_is_setting(&roles[role]))
+		status = fail_setting(&roles[role], rest, err);
 	else if (!*rest)
 		status = attn_fail(err, ATTN_USAGE, "'%s' names no file: give %s=FILE", operand, name);
 	else
-		status = bind(b, role, rest, err);
+		status = bind(b, &roles[role], rest, err);
 	free(name);
 	return status;
 }
@@ -385,9 +383,9 @@ enum attn_status input_add(struct bundle *b, const char *operand, struct attn_er
 	if (equals) {
 		/* A known role is one even where a file of that name exists: the
 		 * file can be given as ./NAME.  Anything else may be a file. */
-		for (const struct role *role = roles; role->name && !binding; role++)
-			binding = strlen(role->name) == role_length &&
-				  strncmp(role->name, operand, role_length) == 0;
+		for (enum role_id role = ROLE_NONE + 1; role < ROLE_COUNT && !binding; role++)
+			binding = strlen(roles[role].name) == role_length &&
+				  strncmp(roles[role].name, operand, role_length) == 0;
 		binding = binding || !path_exists(operand);
 	}
 	return binding ? add_binding(b, operand, role_length, err) : add_whole_file(b, operand, err);

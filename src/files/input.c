@@ -108,7 +108,7 @@ static enum attn_status parse(const struct file_bytes *bytes, enum format format
 static enum attn_status check_others(const struct bundle *b, struct attn_error *err)
 {
 	for (size_t i = 0; i < b->other_count; i++)
-		if (role_find(b->others[i].name))
+		if (role_find(b->others[i].name) != ROLE_NONE)
 			return attn_fail(err, ATTN_BAD_INPUT, "'%s': %s", b->others[i].name,
 					 b->others[i].why);
 	return ATTN_OK;
@@ -144,7 +144,7 @@ enum attn_status input_load_texts(struct bundle *b, bool all, struct attn_error 
 {
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++)
-		if (all || role_find(b->texts[i].name))
+		if (all || b->texts[i].role)
 			status = text_load(&b->texts[i], err);
 	if (status != ATTN_OK)
 		bundle_release(b);

@@ -154,7 +154,8 @@ static enum attn_status join_groups(const struct bundle *file, const struct memb
 		made += status == ATTN_OK;
 	}
 	if (status == ATTN_OK)
-		status = weights_join(groups, made, counted(pattern, 0), roles_weights, t, labels, err);
+		status =
+		    weights_join(groups, made, counted(pattern, 0), roles[ROLE_WEIGHTS].name, t, labels, err);
 	for (size_t i = 0; i < made; i++) {
 		if (two)
 			tensor_release(&groups[i]);
@@ -204,7 +205,7 @@ static bool is_all_members(const struct bundle *file, const char *pattern)
 		said |= strcasestr(pattern, words[i]) != NULL;
 	for (size_t i = 0; i < file->tensor_count; i++) {
 		const struct tensor *t = &file->tensors[i];
-		if (role_find(t->name) || t->rank < (said ? 2 : 3) || t->rank > 5 || !*t->name)
+		if (t->role != ROLE_NONE || t->rank < (said ? 2 : 3) || t->rank > 5 || !*t->name)
 			return false;
 	}
 	return true;
@@ -213,11 +214,12 @@ static bool is_all_members(const struct bundle *file, const char *pattern)
 /* A member alone is the weights as they are. */
 static enum attn_status rename_only(struct bundle *file, struct attn_error *err)
 {
-	char *name = strdup(roles_weights);
+	char *name = strdup(roles[ROLE_WEIGHTS].name);
 	if (!name)
 		return attn_fail_memory(err);
 	free(file->tensors[0].name);
 	file->tensors[0].name = name;
+	file->tensors[0].role = ROLE_WEIGHTS;
 	return ATTN_OK;
 }
 
@@ -255,7 +257,7 @@ enum attn_status weights_find(struct bundle *file, const char *path, struct attn
 
 void weights_shape(struct bundle *b)
 {
-	struct tensor *t = bundle_tensor(b, roles_weights);
+	struct tensor *t = bundle_tensor(b, roles[ROLE_WEIGHTS].name);
 	if (t && t->rank == 1)
 		tensor_insert_axis(t, 0);
 }
@@ -317,7 +319,7 @@ enum attn_status weights_companions(struct bundle *rest, const struct role *role
 		return move_text(rest, "tokens", kept, "tokens", err);
 	if (strcmp(role->name, "source_embeddings") == 0)
 		return move_text(rest, "tokens", kept, "source_tokens", err);
-	if (role->kind != ROLE_RESULT)
+	if (role->kind != KIND_RESULT)
 		return ATTN_OK;
 	enum attn_status status = move_labels(rest, bundle_tensor(kept, role->name), kept, err);
 	if (status == ATTN_OK)

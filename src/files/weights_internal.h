@@ -7,8 +7,6 @@
 #include "input/bundle.h"
 #include "input/roles.h"
 
-#define roles_weights "weights"
-
 /* What members are, which their names may say. */
 enum members {
 	MEMBERS_LAYERS,

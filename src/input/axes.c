@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "input/given.h"
 #include "input/settings.h"
 
 static const char *const names[AXIS_NAMES] = {"layer", "batch", "head", "query", "key"};
@@ -31,7 +32,7 @@ static bool add_name(struct axis_list *list, const char *text, size_t length)
 enum attn_status axis_list_read(const struct bundle *b, struct axis_list *list, struct attn_error *err)
 {
 	bool ok = true;
-	*list = (struct axis_list){.setting = bundle_setting(b, "axes")};
+	*list = (struct axis_list){.setting = use_setting(b, ROLE_AXES)};
 	if (!list->setting)
 		return ATTN_OK;
 	for (const char *at = list->setting->value; ok && at;) {

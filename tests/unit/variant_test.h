@@ -13,14 +13,16 @@ static inline double *roll_score_role(struct variant *x, const char *name, size_
 				      double reach)
 {
 	size_t H = x->o.maps * x->o.H, size = rows * cols;
-	bool each = roll(2), turn = x->out_in && x->o.score == ORACLE_ADDITIVE;
+	bool each = roll(2), transposed = x->out_in && x->o.score == ORACLE_ADDITIVE;
 	bool vector = rows == 1 && name[6] != 'w' && name[6] != 'u';
 	double *values = roll_numbers(H * size, -reach, reach), *stored = oracle_take(H * size);
 	for (size_t i = size; i < H * size && !each; i++)
 		values[i] = values[i - size];
 	for (size_t i = 0; i < H * size; i++)
-		stored[turn ? i / size * size + i % cols * rows + i % size / cols : i] = values[i];
-	size_t shape[] = {H, turn && !vector ? cols : rows, turn && !vector ? rows : cols};
+		stored[transposed ? i / size * size + i % cols * rows + i % size / cols : i] = values[i];
+	size_t shape[] = {H, transposed && !vector ? cols : rows, transposed && !vector ? rows : cols};
+	if (transposed)
+		put_setting(&x->b, "layout", "out,in");
 	if (vector)
 		put(&x->b, name, DTYPE_F32, 1 + each, each ? (size_t[]){H, cols} : (size_t[]){cols}, values);
 	else
@@ -105,10 +107,11 @@ static inline void roll_blocks(struct variant *x)
 	if (roll(2))
 		used += snprintf(text + used, sizeof text - (size_t)used, ",window=%zu",
 				 o->block_window = roll(4) ? 2 * roll(4) + 1 : 0);
-	if (roll(2))
+	bool random = roll(2);
+	if (random)
 		used += snprintf(text + used, sizeof text - (size_t)used, ",random=%zu",
 				 o->block_random = roll(4));
-	if (roll(2))
+	if (roll(2) && random) /* without it a seed is refused */
 		snprintf(text + used, sizeof text - (size_t)used, ",seed=%zu",
 			 (size_t)(o->block_seed = roll((size_t)1 << 40)));
 	put_setting(&x->b, "blocks", text);
@@ -241,14 +244,13 @@ static inline void roll_variant(struct variant *x, unsigned seed)
 	x->o.latent = projected && has(LATENT);
 	roll_kinds(x);
 	roll_sizes(x, projected);
-	if ((x->out_in = roll(4) == 0))
-		put_setting(&x->b, "layout", "out,in");
+	x->out_in = roll(4) == 0;
 	if (x->o.latent)
 		roll_latent(x);
 	else if (projected)
 		roll_projected(x);
 	else
-		roll_ready_made(x);
+		roll_precomputed(x);
 	roll_other_keys(x);
 	roll_positions(x);
 	roll_norm(x);
