@@ -8,6 +8,7 @@
 #ifndef ATTN_ATTENTION_RELATIVE_H
 #define ATTN_ATTENTION_RELATIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "attention/masking.h"

@@ -62,12 +62,15 @@ static inline void fail_case(const struct bundle *b, const char *name, const cha
 	fail_msg("%s: %s\n   %s", name, message, text);
 }
 
-static inline struct answer compute(const struct bundle *b, const char *name, struct rows_want want)
+/* Of the chosen heads (NULL: all); the others' places stay 0. */
+static inline struct answer compute_heads(const struct bundle *b, const char *name, const bool *heads,
+					  struct rows_want want)
 {
+	const struct rows_selection selection = {.heads = heads};
 	struct attn_error err = {0};
 	struct planned r = {0};
 	if (problem_init(&r.problem, b, &err) != ATTN_OK ||
-	    plan_init(&r.plan, &r.problem.attention, NULL, want, &err) != ATTN_OK ||
+	    plan_init(&r.plan, &r.problem.attention, &selection, want, &err) != ATTN_OK ||
 	    plan_run(&r.plan, &r.source, &err) != ATTN_OK)
 		fail_case(b, name, err.message);
 	const struct rows_shape *shape = &r.source->shape;
@@ -79,15 +82,20 @@ static inline struct answer compute(const struct bundle *b, const char *name, st
 			   .value_size = attention->value_size,
 			   .cells = shape->batch * shape->heads * shape->queries * shape->keys,
 			   .contexts = shape->batch * shape->heads * shape->queries * attention->value_size};
-	a.weights = want.weights ? malloc(a.cells * sizeof(float)) : NULL;
-	a.attended = malloc(a.cells);
+	a.weights = want.weights ? calloc(a.cells, sizeof(float)) : NULL;
+	a.attended = calloc(a.cells, 1);
 	for (int s = 0; s < SCORE_STAGES; s++)
-		a.scores[s] = want.scores & SCORES_OF(s) ? malloc(a.cells * sizeof(float)) : NULL;
-	a.context = attention->has_values && want.context ? malloc(a.contexts * sizeof(float)) : NULL;
-	if (rows_stream(r.source, NULL, (struct row_consumer *[]){&a.consumer}, 1, &err) != ATTN_OK)
+		a.scores[s] = want.scores & SCORES_OF(s) ? calloc(a.cells, sizeof(float)) : NULL;
+	a.context = attention->has_values && want.context ? calloc(a.contexts, sizeof(float)) : NULL;
+	if (rows_stream(r.source, &selection, (struct row_consumer *[]){&a.consumer}, 1, &err) != ATTN_OK)
 		fail_case(b, name, err.message);
 	planned_release(&r);
 	return a;
+}
+
+static inline struct answer compute(const struct bundle *b, const char *name, struct rows_want want)
+{
+	return compute_heads(b, name, NULL, want);
 }
 
 static inline void answer_release(struct answer *a)

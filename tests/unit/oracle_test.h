@@ -163,8 +163,8 @@ static inline void oracle_compute(struct oracle *o)
 	o->K = o->P + o->M + (o->bias_k != NULL) + o->zero;
 	assert_true(o->K <= 1024 && o->a <= 128);
 	oracle_own_vectors(o, &o->queries, &k, &v);
-	oracle_turn(o, true, o->queries, o->maps * o->H, o->N, o->dq, o->q_norm);
-	oracle_turn(o, false, k, o->maps * o->G, o->M, o->dk, o->k_norm);
+	oracle_norm_and_rotate(o, true, o->queries, o->maps * o->H, o->N, o->dq, o->q_norm);
+	oracle_norm_and_rotate(o, false, k, o->maps * o->G, o->M, o->dk, o->k_norm);
 	o->keys = oracle_join(o, o->maps * o->G, o->dk, o->past_k, k, o->bias_k);
 	o->values = oracle_join(o, o->G, o->e, o->past_v, v, o->bias_v);
 	size_t rows = o->B * o->H * o->N;

@@ -160,8 +160,8 @@ static inline void oracle_own_vectors(const struct oracle *o, double **q, double
 }
 
 /* Norm, then rotation, of every own query or key, (B, heads, tokens, size). */
-static inline void oracle_turn(const struct oracle *o, bool query, double *vectors, size_t heads,
-			       size_t tokens, size_t size, const double *gain)
+static inline void oracle_norm_and_rotate(const struct oracle *o, bool query, double *vectors, size_t heads,
+					  size_t tokens, size_t size, const double *gain)
 {
 	for (size_t i = 0; i < o->B * heads * tokens; i++) {
 		double *vector = vectors + i * size;

@@ -1,4 +1,4 @@
-/* Random queries, keys and values of a case: sizes, ready-made or projected, positions, norms. */
+/* Random queries, keys and values of a case: sizes, precomputed or projected, positions, norms. */
 #ifndef ATTN_TESTS_ROLL_INPUTS_TEST_H
 #define ATTN_TESTS_ROLL_INPUTS_TEST_H
 
@@ -78,8 +78,8 @@ static inline void roll_sizes(struct variant *x, bool projected)
 /* --- what queries, keys and values are made from --- */
 
 /* Vectors (B, heads, tokens, size) as the bundle has them: as they are, or packed. */
-static inline double *roll_ready(struct variant *x, const char *name, bool packed, size_t heads,
-				 size_t tokens, size_t size)
+static inline double *roll_head_vectors(struct variant *x, const char *name, bool packed, size_t heads,
+					size_t tokens, size_t size)
 {
 	size_t B = x->o.B, count = B * heads * tokens * size;
 	double *values = roll_numbers(count, -1.5, 1.5), *side = oracle_take(count);
@@ -96,7 +96,7 @@ static inline double *roll_ready(struct variant *x, const char *name, bool packe
 	return values;
 }
 
-static inline void roll_ready_made(struct variant *x)
+static inline void roll_precomputed(struct variant *x)
 {
 	struct oracle *o = &x->o;
 	bool packed = roll(4) == 0;
@@ -106,9 +106,9 @@ static inline void roll_ready_made(struct variant *x)
 		put_whole(x, "num_heads", o->H);
 		put_whole(x, "num_kv_heads", o->G);
 	}
-	o->q = roll_ready(x, "q", packed, o->maps * o->H, o->N, o->dq);
-	o->k = roll_ready(x, "k", packed, o->maps * o->G, o->M, o->dk);
-	o->v = roll_ready(x, x->no_values ? NULL : "v", packed, o->G, o->M, o->e);
+	o->q = roll_head_vectors(x, "q", packed, o->maps * o->H, o->N, o->dq);
+	o->k = roll_head_vectors(x, "k", packed, o->maps * o->G, o->M, o->dk);
+	o->v = roll_head_vectors(x, x->no_values ? NULL : "v", packed, o->G, o->M, o->e);
 }
 
 static inline void roll_embeddings(struct variant *x, bool same_width)

@@ -119,14 +119,14 @@ static inline void put_items(struct variant *x, const char *name, int rank, cons
 	put(&x->b, name, DTYPE_F32, rank - !x->batch, shape + !x->batch, values);
 }
 
-/* A matrix (in, out), or turned where the layout is so. */
+/* A matrix (in, out), or transposed where the layout is so. */
 static inline void put_matrix(struct variant *x, const char *name, size_t in, size_t out, const double *w)
 {
-	double *turned = oracle_take(in * out);
+	double *transposed = oracle_take(in * out);
 	for (size_t i = 0; i < in * out; i++)
-		turned[i % out * in + i / out] = w[i];
+		transposed[i % out * in + i / out] = w[i];
 	if (x->out_in)
-		put(&x->b, name, DTYPE_F32, SHAPE(out, in), turned);
+		put(&x->b, name, DTYPE_F32, SHAPE(out, in), transposed);
 	else
 		put(&x->b, name, DTYPE_F32, SHAPE(in, out), w);
 }

@@ -198,7 +198,7 @@ static inline void place(const struct scene *s, double *to, size_t K, size_t fir
 		memcpy(to + (i * K + first) * size, from + i * tokens * size, tokens * size * sizeof *to);
 }
 
-static inline void make_ready(const struct scene *s, struct bundle *b, struct dense *x)
+static inline void make_precomputed(const struct scene *s, struct bundle *b, struct dense *x)
 {
 	const double *k = take_random(s->B * s->G * s->M * s->d);
 	const double *v = take_random(s->B * s->G * s->M * s->e);
@@ -238,16 +238,16 @@ static inline double *project(const struct scene *s, const struct projection *p,
 	return out;
 }
 
-/* Weights (in, out), or turned where the scene wants them so. */
+/* Weights (in, out), or transposed where the scene wants them so. */
 static inline void put_weight(struct bundle *b, const struct scene *s, const char *name, size_t in,
 			      size_t out, const double *w)
 {
-	double *turned = take(in * out);
+	double *transposed = take(in * out);
 	for (size_t i = 0; i < in; i++)
 		for (size_t o = 0; o < out; o++)
-			turned[o * in + i] = w[i * out + o];
+			transposed[o * in + i] = w[i * out + o];
 	if (s->out_in)
-		put(b, name, DTYPE_F32, SHAPE(out, in), turned);
+		put(b, name, DTYPE_F32, SHAPE(out, in), transposed);
 	else
 		put(b, name, DTYPE_F32, SHAPE(in, out), w);
 }
@@ -471,7 +471,7 @@ static inline void make_scene(const struct scene *s, struct bundle *b, struct de
 	if (s->projected)
 		make_projected(s, b, x);
 	else
-		make_ready(s, b, x);
+		make_precomputed(s, b, x);
 	if (s->P > 0)
 		make_past(s, b, x);
 	if (s->bias_kv)

@@ -445,17 +445,17 @@ static void test_permutation(void **state)
 	pool_used = 0;
 	random_state = 7;
 	const double *q = take_random(2 * SIZE), *k = take_random(KEYS * SIZE), *v = take_random(KEYS * SIZE);
-	double *turned_k = take(KEYS * SIZE), *turned_v = take(KEYS * SIZE);
+	double *permuted_k = take(KEYS * SIZE), *permuted_v = take(KEYS * SIZE);
 	for (size_t i = 0; i < KEYS * SIZE; i++) {
-		turned_k[i] = k[order[i / SIZE] * SIZE + i % SIZE];
-		turned_v[i] = v[order[i / SIZE] * SIZE + i % SIZE];
+		permuted_k[i] = k[order[i / SIZE] * SIZE + i % SIZE];
+		permuted_v[i] = v[order[i / SIZE] * SIZE + i % SIZE];
 	}
 	for (size_t i = 0; i < 2; i++) {
 		struct bundle b;
 		bundle_init(&b);
 		put(&b, "q", DTYPE_F32, SHAPE(1, 2, SIZE), q);
-		put(&b, "k", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? turned_k : k);
-		put(&b, "v", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? turned_v : v);
+		put(&b, "k", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? permuted_k : k);
+		put(&b, "v", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? permuted_v : v);
 		results[i] = compute(&b, NO_SCORES);
 		bundle_release(&b);
 	}

@@ -209,7 +209,7 @@ static void rms(double *x, size_t rows, size_t cols, const double *gain)
 }
 
 /* The last dr of d numbers of a token at position t. */
-static void turn(const struct scene *s, double *x, size_t t)
+static void rotate(const struct scene *s, double *x, size_t t)
 {
 	bool interleaved = s->style && strcmp(s->style, "interleaved") == 0;
 	for (size_t c = 0; c < s->dr / 2 && s->rope > 0; c++) {
@@ -246,7 +246,7 @@ static double *head_vectors(const struct numbers *n, const struct half *half, si
 						half->rotary[i * half->columns + half->first + c];
 		if (s->qk_norm)
 			rms(x, 1, d, NULL);
-		turn(s, x, half->position + t);
+		rotate(s, x, half->position + t);
 	}
 	return out;
 }
@@ -370,15 +370,15 @@ enum {
 static void put_weight(struct bundle *b, const char *name, unsigned form, size_t rows, size_t cols,
 		       const double *w)
 {
-	double *turned = take(rows * cols);
+	double *transposed = take(rows * cols);
 	for (size_t r = 0; r < rows; r++)
 		for (size_t c = 0; c < cols; c++)
-			turned[c * rows + r] = w[r * cols + c];
+			transposed[c * rows + r] = w[r * cols + c];
 	if (form & OUT_IN)
-		put(b, name, DTYPE_F32, SHAPE(cols, rows), turned);
+		put(b, name, DTYPE_F32, SHAPE(cols, rows), transposed);
 	else
 		put(b, name, DTYPE_F32, SHAPE(rows, cols), w);
-	free(turned);
+	free(transposed);
 }
 
 /* Each head's columns of v, (rows, heads first), then of w, (rows, heads second). */

@@ -95,7 +95,7 @@ static void test_all_threads_work(void **state)
 	}
 }
 
-/* Tasks begin in ascending order: a sink that takes blocks in order relies on it. */
+/* Tasks begin in ascending order: a consumer that takes blocks in order relies on it. */
 static void take_in_order(void *context, size_t task, size_t worker)
 {
 	struct counts *c = context;

@@ -326,7 +326,7 @@ static void test_by_hand(void **state)
 	}
 }
 
-/* Token 1 of two, base 10000, d = 4: pair 0 turns by 1, pair 1 by 1/100.  Query (1, 0, 0, 0)
+/* Token 1 of two, base 10000, d = 4: pair 0 is rotated by 1, pair 1 by 1/100.  Query (1, 0, 0, 0)
  * at position 1, key (1, 0, 0, 0) at position 0: half has the pair (0, 2), interleaved (0, 1).
  * With key (0, 1, 1, 0) the product is sin 1 either way but from another dimension; key
  * (0, 1, 0, 0) tells them apart: half 0, interleaved sin 1. */
@@ -349,7 +349,7 @@ static void test_rotary_pairs(void **state)
 		}
 }
 
-/* Keys of a past are turned already; own ones start behind it.  A query at position 2 and
+/* Keys of a KV cache are rotated already; own ones start behind it.  A query at position 2 and
  * its own key have no angle between them, the past ones stay as they are: cos 2. */
 static void test_rotary_past(void **state)
 {

@@ -13,14 +13,14 @@ static inline double *roll_score_role(struct variant *x, const char *name, size_
 				      double reach)
 {
 	size_t H = x->o.maps * x->o.H, size = rows * cols;
-	bool each = roll(2), turn = x->out_in && x->o.score == ORACLE_ADDITIVE;
+	bool each = roll(2), transposed = x->out_in && x->o.score == ORACLE_ADDITIVE;
 	bool vector = rows == 1 && name[6] != 'w' && name[6] != 'u';
 	double *values = roll_numbers(H * size, -reach, reach), *stored = oracle_take(H * size);
 	for (size_t i = size; i < H * size && !each; i++)
 		values[i] = values[i - size];
 	for (size_t i = 0; i < H * size; i++)
-		stored[turn ? i / size * size + i % cols * rows + i % size / cols : i] = values[i];
-	size_t shape[] = {H, turn && !vector ? cols : rows, turn && !vector ? rows : cols};
+		stored[transposed ? i / size * size + i % cols * rows + i % size / cols : i] = values[i];
+	size_t shape[] = {H, transposed && !vector ? cols : rows, transposed && !vector ? rows : cols};
 	if (vector)
 		put(&x->b, name, DTYPE_F32, 1 + each, each ? (size_t[]){H, cols} : (size_t[]){cols}, values);
 	else
@@ -248,7 +248,7 @@ static inline void roll_variant(struct variant *x, unsigned seed)
 	else if (projected)
 		roll_projected(x);
 	else
-		roll_ready_made(x);
+		roll_precomputed(x);
 	roll_other_keys(x);
 	roll_positions(x);
 	roll_norm(x);
