@@ -43,7 +43,7 @@ static const char usage[] =
     "      --width LENGTH    width on paper: 3.3in, 84mm, 240pt, 320px [as fits]\n"
     "      --dpi NUMBER      resolution of a PNG: scales text and picture [96]\n"
     "      --theme NAME      light or dark [light]\n"
-    "      --transparent     no ground\n"
+    "      --transparent     no background\n"
     "      --font FAMILY     of all text [Sans]\n"
     "      --font-size PT    of labels, in points; other text in proportion [9]\n"
     "      --title TEXT      title over the picture [layer and head]\n"
@@ -270,8 +270,10 @@ static enum attn_status parse(struct job *job, struct options *o, bool *help, st
 			job->on_terminal = true;
 		else if (id == OPTION_IMAGE)
 			status = option_once(o, &job->overlay.image, err);
-		else if (id == OPTION_PATCHES || id == OPTION_SKIP_KEYS)
-			status = overlay_option(&job->overlay, id == OPTION_PATCHES, o, err);
+		else if (id == OPTION_PATCHES)
+			status = overlay_patches(&job->overlay, o, err);
+		else if (id == OPTION_SKIP_KEYS)
+			status = overlay_skip_keys(&job->overlay, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)

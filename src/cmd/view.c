@@ -55,7 +55,7 @@ struct job {
 	struct view_request view;
 	struct inputs in;
 	struct selection selected;
-	struct page_plan plan;
+	struct page_coding coding;
 	struct page_rows rows;
 	struct output out;
 	char **operands;
@@ -161,7 +161,7 @@ static void add_maps(struct buffer *json)
 	struct rgb colours[STEPS];
 	buffer_add_string(json, ",\n\"maps\": {");
 	for (size_t i = 0; i < colormap_count(); i++) {
-		colormap_fill(colormap_find(colormap_name(i)), colours, STEPS);
+		colormap_fill(colormap_find(colormap_name(i)), BACKGROUND_LIGHT, colours, STEPS);
 		buffer_printf(json, "%s\"%s\": [", i ? "," : "", colormap_name(i));
 		for (size_t c = 0; c < STEPS; c++)
 			buffer_printf(json, "%s\"#%02x%02x%02x\"", c ? "," : "", colours[c].r, colours[c].g,
@@ -181,7 +181,7 @@ static void add_meta(struct buffer *json, const struct job *job, const char *tit
 		     const struct string_list *names)
 {
 	const struct rows_info *info = job->in.info;
-	const struct page_plan *plan = &job->plan;
+	const struct page_coding *coding = &job->coding;
 	buffer_add_string(json, "{\"title\": ");
 	page_add_json_string(json, title);
 	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
@@ -191,8 +191,8 @@ static void add_meta(struct buffer *json, const struct job *job, const char *tit
 		      flag(info->shape.signed_weights));
 	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
 		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
-	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", plan->bits,
-		      page_levels(plan), plan->top, page_error(plan));
+	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", coding->bits,
+		      page_levels(coding), coding->top, page_error(coding));
 	add_axis(json, "layers", job->selected.layers, info->shape.layers, info->first_layer, NULL, false);
 	add_axis(json, "batches", job->selected.batch, info->shape.batch, 0, NULL, true);
 	add_axis(json, "heads", job->selected.heads, info->shape.heads, 0, &info->head_names, false);
@@ -231,7 +231,7 @@ static size_t count_chosen(const bool *chosen, size_t count)
 	return found;
 }
 
-static enum attn_status plan(struct job *job, const struct command *self, struct attn_error *err)
+static enum attn_status choose_coding(struct job *job, const struct command *self, struct attn_error *err)
 {
 	struct rows_selection rows = selection_rows(&job->selected);
 	enum attn_status status = view_top_keys(&job->view, &job->in, self, &rows, err);
@@ -242,13 +242,13 @@ static enum attn_status plan(struct job *job, const struct command *self, struct
 	if (!size_mul(heads, count_chosen(job->selected.layers, info->shape.layers), &heads) ||
 	    !size_mul(heads, count_chosen(job->selected.batch, info->shape.batch), &heads))
 		return attn_fail_memory(err);
-	status = page_plan_init(&job->plan, &info->shape, heads, err);
-	if (status == ATTN_OK && job->plan.top > 0)
+	status = page_coding_choose(&job->coding, &info->shape, heads, err);
+	if (status == ATTN_OK && job->coding.top > 0)
 		report_note(
 		    self,
 		    "%zu head%s of %zu x %zu weights: of each query the page keeps the %zu keys with the "
 		    "largest",
-		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, job->plan.top);
+		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, job->coding.top);
 	return status;
 }
 
@@ -263,7 +263,7 @@ static enum attn_status write_page(struct job *job, const struct command *self, 
 		status = output_write(&job->out, text.data, text.length, err);
 	before = text.length;
 	if (status == ATTN_OK) {
-		page_rows_init(&job->rows, &job->plan, &job->in.info->shape, job->out.stream);
+		page_rows_init(&job->rows, &job->coding, &job->in.info->shape, job->out.stream);
 		status = progress_stream(self, job->in.rows.source, &rows, consumers, 1, err);
 	}
 	buffer_clear(&text);
@@ -333,7 +333,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = view_apply(&job.view, &job.in, self, err);
 		if (status == ATTN_OK)
-			status = plan(&job, self, err);
+			status = choose_coding(&job, self, err);
 		if (status == ATTN_OK)
 			status = output_open(&job.out, job.path, true, err);
 		if (status == ATTN_OK)

@@ -1,3 +1,4 @@
+/* Loading Pango and Cairo by dlopen. */
 #include "draw/text/pango.h"
 
 #include <dlfcn.h>

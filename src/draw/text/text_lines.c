@@ -38,22 +38,6 @@ const struct pango_functions *text_pango(const struct text_engine *t)
 	return t->pango;
 }
 
-uint32_t text_unknown(const struct text_engine *t)
-{
-	const struct pango_functions *p = t->pango;
-	for (int i = 0; i < p->pango_layout_get_line_count(t->layout); i++) {
-		const PangoLayoutLine *line = p->pango_layout_get_line_readonly(t->layout, i);
-		for (GSList *run = line->runs; run; run = run->next) {
-			const PangoGlyphString *glyphs = ((PangoGlyphItem *)run->data)->glyphs;
-			for (int k = 0; k < glyphs->num_glyphs; k++)
-				if (glyphs->glyphs[k].glyph & PANGO_GLYPH_UNKNOWN_FLAG &&
-				    glyphs->glyphs[k].glyph != PANGO_GLYPH_EMPTY)
-					return glyphs->glyphs[k].glyph & ~PANGO_GLYPH_UNKNOWN_FLAG;
-		}
-	}
-	return 0;
-}
-
 /* A piece of a line in one font. */
 struct piece {
 	int offset, length; /* bytes of what is shown */
@@ -158,13 +142,9 @@ void text_lines(struct text_engine *t, const char *text, struct text_style style
 		void (*tell)(void *context, const struct text_line *line), void *context)
 {
 	const struct pango_functions *p = t->pango;
-	const struct entry *e = text_lookup(t, text, style);
+	const struct entry *e = text_laid_out(t, text, style);
 	if (!e)
 		return;
-	if (!text_lay_out(t, e)) {
-		attn_fail_memory(&t->error);
-		return;
-	}
 	double unit = text_scale(t, e) / PANGO_SCALE;
 	double first = p->pango_layout_get_baseline(t->layout) * unit;
 	PangoLayoutIter *iter = p->pango_layout_get_iter(t->layout);
@@ -176,19 +156,15 @@ void text_lines(struct text_engine *t, const char *text, struct text_style style
 }
 
 void text_show(struct text_engine *t, cairo_t *cr, const char *text, struct text_style style, double x,
-	       double y, bool turned)
+	       double y, enum text_direction direction)
 {
 	const struct pango_functions *p = t->pango;
-	const struct entry *e = text_lookup(t, text, style);
+	const struct entry *e = text_laid_out(t, text, style);
 	if (!e)
 		return;
-	if (!text_lay_out(t, e)) {
-		attn_fail_memory(&t->error);
-		return;
-	}
 	p->cairo_save(cr);
 	p->cairo_translate(cr, x, y);
-	if (turned)
+	if (direction == TEXT_UPWARDS)
 		p->cairo_rotate(cr, -acos(0.0));
 	p->cairo_translate(cr, e->x, e->y - e->box.above);
 	p->cairo_scale(cr, text_scale(t, e), text_scale(t, e));
