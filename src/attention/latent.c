@@ -100,7 +100,7 @@ static enum attn_status share_rotary(const struct latents *l, const struct head_
 {
 	const struct attention *a = l->attention;
 	const struct matrix *w = &a->latent.rotary_k;
-	if (!w->data)
+	if (!w->data || set->count == 0)
 		return ATTN_OK;
 	struct heads_place part = {to->data + first, to->batch_stride, 0, to->size, to->first_token};
 	enum attn_status status =

@@ -8,10 +8,10 @@
 #ifndef ATTN_ATTENTION_RELATIVE_H
 #define ATTN_ATTENTION_RELATIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "attention/masking.h"
-#include "input/bundle.h"
 
 enum {
 	RELATIVE_SPARE = 16

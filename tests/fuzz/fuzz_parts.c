@@ -8,23 +8,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-static enum attn_status consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	(void)sink;
+	(void)consumer;
 	(void)err;
 	if (block->masked > block->count)
 		__builtin_trap();
 	return ATTN_OK;
 }
 
-static void open_part(const uint8_t *data, size_t length, struct engine_want want)
+static void open_part(const uint8_t *data, size_t length, struct rows_want want)
 {
-	struct row_consumer sink = {.consume = consume};
-	struct row_consumer *sinks[] = {&sink};
+	struct row_consumer consumer = {.consume = consume};
+	struct row_consumer *consumers[] = {&consumer};
 	struct attn_error err = {0};
-	struct row_source *source = NULL;
-	struct problem problem = {0};
+	struct opened_parts opened = {0};
+	struct string_list notes = {0};
 	struct bundle part;
 	bundle_init(&part);
 	enum attn_status status = safetensors_parse(data, length, "file", &part, &err);
@@ -32,22 +32,21 @@ static void open_part(const uint8_t *data, size_t length, struct engine_want wan
 		const struct setting *version =
 		    bundle_setting(&part, "version"); /* the corpus does not age */
 		status =
-		    shards_open(&source, &problem, &part, 1, version ? version->value : "0.1.0", want, &err);
+		    shards_open(&opened, &part, 1, version ? version->value : "0.1.0", want, &notes, &err);
 		if (status == ATTN_OK)
-			status = rows_stream(source, NULL, sinks, 1, &err);
+			status = rows_stream(opened.rows.source, NULL, consumers, 1, &err);
 	}
 	if (status != ATTN_OK && !err.message[0])
 		__builtin_trap(); /* a failure says why */
-	if (source)
-		source->free(source);
-	problem_release(&problem);
+	named_rows_release(&opened.rows);
+	string_list_release(&notes);
 	bundle_release(&part);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
-	open_part(data, length, (struct engine_want){.weights = true});
-	open_part(data, length, (struct engine_want){.context = true});
-	open_part(data, length, (struct engine_want){.weights = true, .context = true});
+	open_part(data, length, (struct rows_want){.weights = true});
+	open_part(data, length, (struct rows_want){.context = true});
+	open_part(data, length, (struct rows_want){.weights = true, .context = true});
 	return 0;
 }

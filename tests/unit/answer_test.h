@@ -4,22 +4,20 @@
 
 #include <stdio.h>
 
-#include "attention/plan.h"
-#include "bundle_test.h"
-#include "input/problem.h"
+#include "planned_test.h"
 
 struct answer {
-	struct row_consumer sink;
-	float *weights, *scores; /* (B, H, N, K), or NULL unless asked for */
-	unsigned char *visible;
+	struct row_consumer consumer;
+	float *weights, *scores[SCORE_STAGES]; /* (B, H, N, K), or NULL unless asked for */
+	unsigned char *attended;
 	float *context; /* (B, N, H, e), or NULL */
 	size_t heads, queries, keys, value_size, cells, contexts, masked;
 };
 
-static inline enum attn_status collect(struct row_consumer *sink, const struct row_block *block,
+static inline enum attn_status collect(struct row_consumer *consumer, const struct row_block *block,
 				       struct attn_error *err)
 {
-	struct answer *a = (struct answer *)sink;
+	struct answer *a = (struct answer *)consumer;
 	size_t first = ((block->batch * a->heads + block->head) * a->queries + block->query) * a->keys;
 	size_t count = block->count * block->keys;
 	(void)err;
@@ -27,10 +25,13 @@ static inline enum attn_status collect(struct row_consumer *sink, const struct r
 	a->masked += block->masked;
 	if (a->weights) {
 		memcpy(a->weights + first, block->weights, count * sizeof *a->weights);
-		memcpy(a->visible + first, block->visible, count);
+		memcpy(a->attended + first, block->cells, count);
 	}
-	if (a->scores)
-		memcpy(a->scores + first, block->scores, count * sizeof *a->scores);
+	for (int s = 0; s < SCORE_STAGES; s++)
+		if (a->scores[s])
+			memcpy(a->scores[s] + first, block->scores[s], count * sizeof(float));
+		else
+			assert_null(block->scores[s]);
 	for (size_t r = 0; r < block->count && a->context; r++)
 		memcpy(a->context +
 			   ((block->batch * a->queries + block->query + r) * a->heads + block->head) *
@@ -61,38 +62,48 @@ static inline void fail_case(const struct bundle *b, const char *name, const cha
 	fail_msg("%s: %s\n   %s", name, message, text);
 }
 
-static inline struct answer compute(const struct bundle *b, const char *name, struct engine_want want)
+/* Of the chosen heads (NULL: all); the others' places stay 0. */
+static inline struct answer compute_heads(const struct bundle *b, const char *name, const bool *heads,
+					  struct rows_want want)
 {
+	const struct rows_selection selection = {.heads = heads};
 	struct attn_error err = {0};
-	struct problem p;
-	struct engine *engine = NULL;
-	if (problem_init(&p, b, &err) != ATTN_OK || engine_new(&engine, &p, want, &err) != ATTN_OK)
+	struct planned r = {0};
+	if (problem_init(&r.problem, b, &err) != ATTN_OK ||
+	    plan_init(&r.plan, &r.problem.attention, &selection, want, &err) != ATTN_OK ||
+	    plan_run(&r.plan, &r.source, &err) != ATTN_OK)
 		fail_case(b, name, err.message);
-	struct row_source *source = engine_rows(engine);
-	const struct rows_info *info = source->info;
-	struct answer a = {.sink = {.consume = collect},
-			   .heads = info->heads,
-			   .queries = info->queries,
-			   .keys = info->keys,
-			   .value_size = p.value_size,
-			   .cells = info->batch * info->heads * info->queries * info->keys,
-			   .contexts = info->batch * info->heads * info->queries * p.value_size};
-	a.weights = want.weights ? malloc(a.cells * sizeof(float)) : NULL;
-	a.visible = malloc(a.cells);
-	a.scores = want.stage != SCORES_NONE ? malloc(a.cells * sizeof(float)) : NULL;
-	a.context = p.has_values && want.context ? malloc(a.contexts * sizeof(float)) : NULL;
-	if (rows_stream(source, NULL, (struct row_consumer *[]){&a.sink}, 1, &err) != ATTN_OK)
+	const struct rows_shape *shape = &r.source->shape;
+	const struct attention *attention = &r.problem.attention;
+	struct answer a = {.consumer = {.consume = collect},
+			   .heads = shape->heads,
+			   .queries = shape->queries,
+			   .keys = shape->keys,
+			   .value_size = attention->value_size,
+			   .cells = shape->batch * shape->heads * shape->queries * shape->keys,
+			   .contexts = shape->batch * shape->heads * shape->queries * attention->value_size};
+	a.weights = want.weights ? calloc(a.cells, sizeof(float)) : NULL;
+	a.attended = calloc(a.cells, 1);
+	for (int s = 0; s < SCORE_STAGES; s++)
+		a.scores[s] = want.scores & SCORES_OF(s) ? calloc(a.cells, sizeof(float)) : NULL;
+	a.context = attention->has_values && want.context ? calloc(a.contexts, sizeof(float)) : NULL;
+	if (rows_stream(r.source, &selection, (struct row_consumer *[]){&a.consumer}, 1, &err) != ATTN_OK)
 		fail_case(b, name, err.message);
-	source->free(source);
-	problem_release(&p);
+	planned_release(&r);
 	return a;
+}
+
+static inline struct answer compute(const struct bundle *b, const char *name, struct rows_want want)
+{
+	return compute_heads(b, name, NULL, want);
 }
 
 static inline void answer_release(struct answer *a)
 {
 	free(a->weights);
-	free(a->scores);
-	free(a->visible);
+	for (int s = 0; s < SCORE_STAGES; s++)
+		free(a->scores[s]);
+	free(a->attended);
 	free(a->context);
 }
 

@@ -1,6 +1,6 @@
 /* Attention in float64 and plain loops, to compare the engine with.  It knows
  * nothing of masks and file layouts: whoever fills it says, cell by cell, which
- * key a query may see.  Include after cmocka's headers.
+ * key a query attends to.  Include after cmocka's headers.
  */
 #ifndef ATTN_TESTS_DENSE_TEST_H
 #define ATTN_TESTS_DENSE_TEST_H
@@ -13,8 +13,8 @@ struct dense {
 	double *q, *k, *v;      /* (B, H, N, d) (B, G, K, d) (B, G, K, e) */
 	double *allowed, *bias; /* (B, H, N, K) */
 	double scale, softcap;
-	double *raw, *capped, *masked, *weights; /* (B, H, N, K) */
-	double *context;                         /* (B, N, H, e) */
+	double *product, *raw, *capped, *masked, *weights; /* (B, H, N, K) */
+	double *context;                                   /* (B, N, H, e) */
 };
 
 /* Memory of one scene, forgotten as a whole. */
@@ -39,6 +39,7 @@ static inline void dense_row(const struct dense *x, size_t b, size_t h, size_t n
 		double product = 0;
 		for (size_t c = 0; c < x->d; c++)
 			product += q[c] * x->k[((b * x->G + g) * x->K + j) * x->d + c];
+		x->product[row + j] = product;
 		double raw = x->raw[row + j] = x->scale * product;
 		double capped = x->capped[row + j] =
 		    x->softcap > 0 ? x->softcap * tanh(raw / x->softcap) : raw;
@@ -59,6 +60,7 @@ static inline void dense_row(const struct dense *x, size_t b, size_t h, size_t n
 static inline void dense_compute(struct dense *x)
 {
 	size_t cells = x->B * x->H * x->N * x->K;
+	x->product = take(cells);
 	x->raw = take(cells);
 	x->capped = take(cells);
 	x->masked = take(cells);

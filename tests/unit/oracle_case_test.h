@@ -40,7 +40,7 @@ struct oracle {
 	size_t maps;      /* 2: differential, with 2 H query and 2 G key heads; else 1 */
 	bool cross;       /* own keys are others than the queries' tokens */
 
-	/* Ready-made: (B, maps H, N, dq) (B, maps G, M, dk) (B, G, M, e); else NULL. */
+	/* Precomputed: (B, maps H, N, dq) (B, maps G, M, dk) (B, G, M, e); else NULL. */
 	const double *q, *k, *v;
 
 	/* Projected: (B, N, D) (B, M, S) (B, M, SV); in self-attention all are `x`. */
@@ -66,7 +66,7 @@ struct oracle {
 	double position_offset;                     /* negative: not given */
 	bool sinusoidal;
 	const double *table, *source_table; /* (any, D) (any, S), or NULL */
-	size_t rope_dim, rope_first;        /* 0: no rotary; the first dimension that is turned */
+	size_t rope_dim, rope_first;        /* 0: no rotary; the first dimension that is rotated */
 	double rope_base, rope_linear, rope_ntk;
 	bool rope_interleaved;
 
@@ -107,9 +107,9 @@ struct oracle {
 	size_t K;                                /* all keys: past, own, appended */
 	double *keys, *queries, *values;         /* (B, maps G, K, dk) (B, maps H, N, dq) (B, G, K, e) */
 	double *raw, *capped, *masked, *weights; /* (B, H, N, K) */
-	unsigned char *visible;                  /* (B, H, N, K) */
+	unsigned char *attended;                 /* (B, H, N, K) */
 	unsigned char *close;                    /* (B, H, N): top_k hangs on less than 1e-5 */
-	double *highest;                         /* (B, H, N): largest size of a row\'s highest score */
+	double *highest;                         /* (B, H, N): largest size of a row's highest score */
 	double *context;                         /* (B, N, H, e) */
 	size_t masked_rows;
 };

@@ -41,7 +41,7 @@ static inline bool oracle_block_candidate(const struct oracle *o, size_t qb, siz
 
 /* BigBird, Zaheer et al. 2020: a random block is one of the `block_random` candidates
  * with the lowest hashes. */
-static inline bool oracle_block_visible(const struct oracle *o, size_t h, long p, size_t j)
+static inline bool oracle_block_attended(const struct oracle *o, size_t h, long p, size_t j)
 {
 	size_t qb = p < 0 ? 0 : (size_t)p / o->block_size, kb = j / o->block_size, lower = 0;
 	size_t blocks = (o->P + o->M + o->block_size - 1) / o->block_size;
@@ -67,13 +67,13 @@ static inline bool oracle_near(const struct oracle *o, long p, long j)
 	       (o->right < 0 || j <= p + o->right * o->dilation);
 }
 
-static inline bool oracle_visible(const struct oracle *o, size_t b, size_t h, size_t i, size_t j)
+static inline bool oracle_attended(const struct oracle *o, size_t b, size_t h, size_t i, size_t j)
 {
 	size_t plain = o->P + o->M, cell = ((b * o->H + h) * o->N + i) * plain + j;
 	long p = oracle_place(o, b, i);
 	if (j >= plain)
 		return true;
-	return oracle_near(o, p, (long)j) && (o->block_size == 0 || oracle_block_visible(o, h, p, j)) &&
+	return oracle_near(o, p, (long)j) && (o->block_size == 0 || oracle_block_attended(o, h, p, j)) &&
 	       (!o->segments || o->segments[b * o->N + i] == o->source_segments[b * plain + j]) &&
 	       (!o->lengths || (double)j < o->lengths[b]) &&
 	       (!o->padding || o->padding[b * plain + j] != 0) && (!o->allowed || o->allowed[cell] != 0) &&

@@ -1,6 +1,6 @@
 /* Every variant of attention in the most naive float64 computation: one loop over batch items,
  * heads, queries and keys, straight from the formulas of the papers.  It shares no code with
- * src/core and knows no files: whoever fills a struct oracle says what each number is.
+ * src/ and knows no files: whoever fills a struct oracle says what each number is.
  * Include after cmocka's headers.
  */
 #ifndef ATTN_TESTS_ORACLE_TEST_H
@@ -123,7 +123,7 @@ static inline void oracle_map(struct oracle *o, size_t b, size_t h, size_t i, si
 		raw[j] *= oracle_scale(o, h);
 		capped[j] = o->softcap > 0 ? o->softcap * tanh(raw[j] / o->softcap) : raw[j];
 		masked[j] = -INFINITY;
-		if (oracle_visible(o, b, h, i, j))
+		if (oracle_attended(o, b, h, i, j))
 			masked[j] = capped[j] + (j < plain ? oracle_bias(o, b, h, i, j) : 0);
 		scores[j] = masked[j];
 		highest = fmax(highest, scores[j]);
@@ -148,8 +148,8 @@ static inline void oracle_row(struct oracle *o, size_t b, size_t h, size_t i)
 	for (size_t j = 0; j < o->K; j++) {
 		if (o->maps == 2)
 			weights[j] -= o->lambda[h] * other[3][j];
-		o->visible[row * o->K + j] = oracle_visible(o, b, h, i, j);
-		any += o->visible[row * o->K + j];
+		o->attended[row * o->K + j] = oracle_attended(o, b, h, i, j);
+		any += o->attended[row * o->K + j];
 		for (size_t c = 0; c < o->e; c++)
 			o->context[((b * o->N + i) * o->H + h) * o->e + c] +=
 			    weights[j] * o->values[((b * o->G + kv) * o->K + j) * o->e + c];
@@ -171,7 +171,7 @@ static inline void oracle_compute(struct oracle *o)
 	double **arrays[] = {&o->raw, &o->capped, &o->masked, &o->weights};
 	for (size_t i = 0; i < 4; i++)
 		*arrays[i] = oracle_take(rows * o->K);
-	o->visible = (unsigned char *)oracle_take(rows * o->K);
+	o->attended = (unsigned char *)oracle_take(rows * o->K);
 	o->close = (unsigned char *)oracle_take(rows);
 	o->highest = oracle_take(rows);
 	o->context = oracle_take(rows * o->e);

@@ -10,97 +10,97 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "attention/plan.h"
 #include "consumers/context.h"
 #include "consumers/masked.h"
-#include "input/problem.h"
+#include "planned_test.h"
 #include "scene_test.h"
 
 /* --- what the engine computes, all of it in memory --- */
 
 struct result {
-	float *weights, *scores; /* (B, H, N, keys); scores NULL unless asked for */
-	unsigned char *visible;
+	float *weights, *scores[SCORE_STAGES]; /* (B, H, N, keys); scores NULL unless asked for */
+	unsigned char *attended;
 	float *context; /* (B, N, H e) or NULL */
 	size_t batch, heads, queries, keys;
-	size_t masked; /* rows with nothing visible */
+	size_t masked; /* rows that attend to no key */
 };
 
 struct collector {
-	struct row_consumer sink;
+	struct row_consumer consumer;
 	struct result *result;
 };
 
-static enum attn_status collect(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status collect(struct row_consumer *consumer, const struct row_block *block,
 				struct attn_error *err)
 {
-	struct result *r = ((struct collector *)sink)->result;
+	struct result *r = ((struct collector *)consumer)->result;
 	size_t first = ((block->batch * r->heads + block->head) * r->queries + block->query) * r->keys;
 	size_t count = block->count * block->keys;
 	(void)err;
 	assert_int_equal(block->keys, r->keys);
 	memcpy(r->weights + first, block->weights, count * sizeof *r->weights);
-	memcpy(r->visible + first, block->visible, count);
-	if (r->scores)
-		memcpy(r->scores + first, block->scores, count * sizeof *r->scores);
-	else
-		assert_null(block->scores);
+	memcpy(r->attended + first, block->cells, count);
+	for (int s = 0; s < SCORE_STAGES; s++)
+		if (r->scores[s])
+			memcpy(r->scores[s] + first, block->scores[s], count * sizeof(float));
+		else
+			assert_null(block->scores[s]);
 	return ATTN_OK;
 }
 
-static struct result result_alloc(const struct rows_info *info, bool scores)
+static struct result result_alloc(const struct rows_shape *shape, unsigned scores)
 {
-	size_t cells = info->batch * info->heads * info->queries * info->keys;
+	size_t cells = shape->batch * shape->heads * shape->queries * shape->keys;
 	struct result r = {
-	    .batch = info->batch, .heads = info->heads, .queries = info->queries, .keys = info->keys};
+	    .batch = shape->batch, .heads = shape->heads, .queries = shape->queries, .keys = shape->keys};
 	r.weights = calloc(cells, sizeof *r.weights);
-	r.visible = calloc(cells, 1);
-	r.scores = scores ? calloc(cells, sizeof *r.scores) : NULL;
-	assert_true(r.weights && r.visible && (r.scores || !scores));
+	r.attended = calloc(cells, 1);
+	assert_true(r.weights && r.attended);
+	for (int s = 0; s < SCORE_STAGES; s++)
+		if (scores & SCORES_OF(s))
+			assert_non_null(r.scores[s] = calloc(cells, sizeof(float)));
 	return r;
 }
 
 static void result_release(struct result *r)
 {
 	free(r->weights);
-	free(r->scores);
-	free(r->visible);
+	for (int s = 0; s < SCORE_STAGES; s++)
+		free(r->scores[s]);
+	free(r->attended);
 	free(r->context);
 }
 
-static struct result compute(const struct bundle *b, enum score_stage stage)
+static struct result compute(const struct bundle *b, unsigned scores)
 {
 	struct attn_error err = {0};
-	struct problem p;
-	struct engine *engine = NULL;
-	if (problem_init(&p, b, &err) != ATTN_OK ||
-	    engine_new(&engine, &p, (struct engine_want){true, true, stage}, &err) != ATTN_OK)
-		fail_msg("%s", err.message);
-	struct row_source *source = engine_rows(engine);
-	struct result result = result_alloc(source->info, stage != SCORES_NONE);
+	struct planned r;
+	planned_open(&r, b, NULL, want_scores(scores));
+	const struct attention *a = &r.problem.attention;
+	struct result result = result_alloc(&r.source->shape, scores);
 	struct collector collector = {{.consume = collect}, &result};
 	struct masked_count masked;
 	struct context_consumer context = {0};
-	struct row_consumer *sinks[3] = {&collector.sink, &masked.sink};
+	struct row_consumer *consumers[3] = {&collector.consumer, &masked.consumer};
 	masked_count_init(&masked);
-	if (p.has_values) {
-		assert_int_equal(context_consumer_init(&context, &p.info, p.value_size, &err), ATTN_OK);
-		sinks[2] = &context.sink;
+	if (a->has_values) {
+		assert_int_equal(context_consumer_init(&context, &r.source->shape, a->value_size, &err),
+				 ATTN_OK);
+		consumers[2] = &context.consumer;
 	}
-	assert_int_equal(rows_stream(source, NULL, sinks, p.has_values ? 3 : 2, &err), ATTN_OK);
+	assert_int_equal(rows_stream(r.source, NULL, consumers, a->has_values ? 3 : 2, &err), ATTN_OK);
 	result.context = context.context;
 	result.masked = masked.masked;
 	context.context = NULL; /* moved */
 	context_consumer_release(&context);
-	source->free(source);
-	problem_release(&p);
+	planned_release(&r);
 	return result;
 }
 
 static struct result compute_json(const char *json)
 {
 	struct bundle b = bundle_of(json);
-	struct result r = compute(&b, SCORES_NONE);
+	struct result r = compute(&b, NO_SCORES);
 	bundle_release(&b);
 	return r;
 }
@@ -130,9 +130,9 @@ static void expect_same(const struct scene *s, const struct dense *x, const stru
 	assert_int_equal(r->keys, x->K);
 	for (size_t i = 0; i < x->B * x->H * x->N * x->K; i++) {
 		expect_near(s->name, "weights", i, (double)r->weights[i], x->weights[i]);
-		if (r->visible[i] != (x->allowed[i] != 0))
-			fail_msg("%s: visible[%zu] is %d", s->name, i, r->visible[i]);
-		if (!r->visible[i] && r->weights[i] != 0)
+		if (r->attended[i] != (x->allowed[i] != 0))
+			fail_msg("%s: attended[%zu] is %d", s->name, i, r->attended[i]);
+		if (!r->attended[i] && r->weights[i] != 0)
 			fail_msg("%s: masked weights[%zu] is %g", s->name, i, (double)r->weights[i]);
 	}
 	for (size_t i = 0; i < x->B * x->N * x->H * x->e; i++)
@@ -153,28 +153,30 @@ static void test_scenes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
 		make_scene(&scenes[i], &b, &x);
-		struct result r = compute(&b, SCORES_NONE);
+		struct result r = compute(&b, NO_SCORES);
 		expect_same(&scenes[i], &x, &r);
 		result_release(&r);
 		bundle_release(&b);
 	}
 }
 
+/* Each stage alone, and at last all of them. */
 static void test_stages(void **state)
 {
-	static const enum score_stage stages[] = {SCORES_RAW, SCORES_CAPPED, SCORES_MASKED};
-	static const char *const names[] = {"raw", "capped", "masked"};
+	static const char *const names[SCORE_STAGES] = {"product", "raw", "capped", "masked"};
+	const unsigned all = SCORES_OF(SCORE_STAGES) - 1;
 	struct bundle b;
 	struct dense x;
 	(void)state;
 	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
 		make_scene(&scenes[i], &b, &x);
-		const double *const expected[] = {x.raw, x.capped, x.masked};
-		for (size_t stage = 0; stage < 3; stage++) {
-			struct result r = compute(&b, stages[stage]);
-			for (size_t j = 0; j < x.B * x.H * x.N * x.K; j++)
-				expect_near(scenes[i].name, names[stage], j, (double)r.scores[j],
-					    to_f32_range(expected[stage][j]));
+		const double *const expected[] = {x.product, x.raw, x.capped, x.masked};
+		for (int asked = 0; asked <= SCORE_STAGES; asked++) {
+			struct result r = compute(&b, asked < SCORE_STAGES ? SCORES_OF(asked) : all);
+			for (int s = 0; s < SCORE_STAGES; s++)
+				for (size_t j = 0; r.scores[s] && j < x.B * x.H * x.N * x.K; j++)
+					expect_near(scenes[i].name, names[s], j, (double)r.scores[s][j],
+						    to_f32_range(expected[s][j]));
 			expect_same(&scenes[i], &x, &r);
 			result_release(&r);
 		}
@@ -240,10 +242,10 @@ static void test_rolled_scenes(void **state)
 		struct scene s = roll_scene();
 		s.name = name;
 		make_scene(&s, &b, &x);
-		struct result r = compute(&b, SCORES_MASKED);
+		struct result r = compute(&b, SCORES_OF(SCORES_MASKED));
 		expect_same(&s, &x, &r);
 		result_release(&r);
-		r = compute(&b, SCORES_NONE);
+		r = compute(&b, NO_SCORES);
 		expect_same(&s, &x, &r);
 		result_release(&r);
 		bundle_release(&b);
@@ -259,7 +261,7 @@ static void test_rows_sum_to_one(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
 		make_scene(&scenes[i], &b, &x);
-		struct result r = compute(&b, SCORES_NONE);
+		struct result r = compute(&b, NO_SCORES);
 		for (size_t row = 0; row < r.batch * r.heads * r.queries; row++) {
 			double sum = 0;
 			for (size_t j = 0; j < r.keys; j++) {
@@ -267,7 +269,7 @@ static void test_rows_sum_to_one(void **state)
 				assert_true(weight >= 0 && weight <= 1);
 				sum += (double)weight;
 			}
-			bool masked = !memchr(r.visible + row * r.keys, 1, r.keys);
+			bool masked = !memchr(r.attended + row * r.keys, 1, r.keys);
 			if (fabs(sum - !masked) > 1e-6)
 				fail_msg("%s: row %zu sums to %.9g", scenes[i].name, row, sum);
 		}
@@ -379,7 +381,7 @@ static void test_finite_mask_is_no_mask(void **state)
 			 masks[i], masks[i]);
 		struct result r = compute_json(json);
 		expect_floats("weights", r.weights, (const double[]){0.5, 0.5}, 2);
-		assert_true(r.visible[0] && r.visible[1]);
+		assert_true(r.attended[0] && r.attended[1]);
 		assert_int_equal(r.masked, 0);
 		result_release(&r);
 	}
@@ -417,7 +419,7 @@ static void test_shift_invariance(void **state)
 		put(&b, "k", DTYPE_F32, SHAPE(1, 4, 2), values);
 		put(&b, "v", DTYPE_F32, SHAPE(1, 4, 2), values);
 		put(&b, "mask", DTYPE_F32, SHAPE(4, 4), masks[i]);
-		results[i] = compute(&b, SCORES_NONE);
+		results[i] = compute(&b, NO_SCORES);
 		bundle_release(&b);
 	}
 	for (size_t i = 0; i < 16; i++)
@@ -454,7 +456,7 @@ static void test_permutation(void **state)
 		put(&b, "q", DTYPE_F32, SHAPE(1, 2, SIZE), q);
 		put(&b, "k", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? turned_k : k);
 		put(&b, "v", DTYPE_F32, SHAPE(1, KEYS, SIZE), i ? turned_v : v);
-		results[i] = compute(&b, SCORES_NONE);
+		results[i] = compute(&b, NO_SCORES);
 		bundle_release(&b);
 	}
 	for (size_t i = 0; i < 2 * KEYS; i++)
@@ -538,28 +540,24 @@ static void test_score_overflow(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct bundle b = bundle_of(cases[i].json);
 		if (!cases[i].place) {
-			struct result r = compute(&b, cases[i].stage);
+			struct result r = compute(&b, SCORES_OF(cases[i].stage));
 			result_release(&r);
 			bundle_release(&b);
 			continue;
 		}
 		struct attn_error err = {0};
-		struct problem p;
-		struct engine *engine;
-		struct engine_want want = {true, false, cases[i].stage};
-		assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-		assert_int_equal(engine_new(&engine, &p, want, &err), ATTN_OK);
-		struct row_source *source = engine_rows(engine);
+		struct planned r;
 		struct masked_count masked;
+		planned_open(&r, &b, NULL,
+			     (struct rows_want){.weights = true, .scores = SCORES_OF(cases[i].stage)});
 		masked_count_init(&masked);
 		assert_int_equal(
-		    rows_stream(source, NULL, (struct row_consumer *const[]){&masked.sink}, 1, &err),
+		    rows_stream(r.source, NULL, (struct row_consumer *const[]){&masked.consumer}, 1, &err),
 		    ATTN_BAD_INPUT);
 		expect_parts(cases[i].json, err.message,
 			     (const char *const[]){"the score of batch item 0, ", cases[i].place,
 						   "overflows float32", NULL});
-		source->free(source);
-		problem_release(&p);
+		planned_release(&r);
 		bundle_release(&b);
 	}
 }
@@ -581,18 +579,18 @@ static void test_shared_over_batch(void **state)
 
 /* --- what is refused while computing --- */
 
+/* When the source is started, and with it every time. */
 static void expect_overflow(const char *json, const char *const *parts)
 {
-	struct attn_error err = {0};
 	struct bundle b = bundle_of(json);
-	struct problem p;
-	struct engine *engine;
-	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-	assert_int_equal(engine_new(&engine, &p, (struct engine_want){true, true, SCORES_NONE}, &err),
-			 ATTN_BAD_INPUT);
-	assert_null(engine);
-	expect_parts(json, err.message, parts);
-	problem_release(&p);
+	struct planned r;
+	planned_open(&r, &b, NULL, want_scores(NO_SCORES));
+	for (int time = 0; time < 2; time++) {
+		struct attn_error err = {0};
+		assert_int_equal(r.source->start(r.source, &err), ATTN_BAD_INPUT);
+		expect_parts(json, err.message, parts);
+	}
+	planned_release(&r);
 	bundle_release(&b);
 }
 
@@ -619,11 +617,12 @@ static void test_output(void **state)
 	    bundle_of("{\"embeddings\": [[1], [1]], \"wq\": [[1]], \"wk\": [[1]], \"wv\": [[1, 1]],"
 		      " \"wo\": [[10], [100]], \"bo\": [0.5]}");
 	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-	assert_int_equal(p.output_size, 1);
-	assert_int_equal(engine_output(&p, context, 2, output, &err), ATTN_OK);
+	const struct output_layer *layer = &p.attention.output;
+	assert_int_equal(layer->wo.cols, 1);
+	assert_int_equal(output_layer_project(layer, context, 2, output, &err), ATTN_OK);
 	expect_floats("output", output, (const double[]){210.5, 430.5}, 2);
 	static const float huge[] = {1, 2, 3e38f, 3e38f};
-	assert_int_equal(engine_output(&p, huge, 2, output, &err), ATTN_BAD_INPUT);
+	assert_int_equal(output_layer_project(layer, huge, 2, output, &err), ATTN_BAD_INPUT);
 	expect_parts("output", err.message, (const char *const[]){"output", "token 1", "overflows", NULL});
 	problem_release(&p);
 	bundle_release(&b);
@@ -635,28 +634,23 @@ static void test_selected_rows(void **state)
 	struct attn_error err = {0};
 	struct bundle b;
 	struct dense x;
-	struct problem p;
-	struct engine *engine;
+	struct planned r;
 	(void)state;
 	make_scene(&scenes[4], &b, &x); /* 150 queries */
-	struct result all = compute(&b, SCORES_NONE);
-	assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-	assert_int_equal(engine_new(&engine, &p, (struct engine_want){true, true, SCORES_NONE}, &err),
-			 ATTN_OK);
-	struct row_source *source = engine_rows(engine);
-	struct result some = result_alloc(source->info, false);
+	struct result all = compute(&b, NO_SCORES);
+	planned_open(&r, &b, NULL, want_scores(NO_SCORES));
+	struct result some = result_alloc(&r.source->shape, NO_SCORES);
 	struct collector collector = {{.consume = collect}, &some};
-	struct row_consumer *sinks[] = {&collector.sink};
+	struct row_consumer *consumers[] = {&collector.consumer};
 	bool queries[150] = {[3] = true, [4] = true, [63] = true, [64] = true, [149] = true};
 	struct rows_selection selection = {.queries = queries};
-	assert_int_equal(rows_stream(source, &selection, sinks, 1, &err), ATTN_OK);
+	assert_int_equal(rows_stream(r.source, &selection, consumers, 1, &err), ATTN_OK);
 	for (size_t n = 0; n < 150; n++) {
 		static const float zeros[70];
 		const float *expected = queries[n] ? all.weights + n * 70 : zeros;
 		assert_memory_equal(some.weights + n * 70, expected, sizeof zeros);
 	}
-	source->free(source);
-	problem_release(&p);
+	planned_release(&r);
 	result_release(&all);
 	result_release(&some);
 	bundle_release(&b);

@@ -9,9 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "attention/plan.h"
-#include "bundle_test.h"
-#include "input/problem.h"
+#include "planned_test.h"
 
 /* --- what the engine computes ------------------------------------------------------ */
 
@@ -39,35 +37,33 @@ static void copy(float *to, const float *from, size_t count)
 	memcpy(to, from, count * sizeof *to);
 }
 
-/* Rows of at most one block a head. */
-static struct result compute(const struct bundle *b, enum score_stage stage)
+/* Rows of at most one block a head, and their raw scores where asked for. */
+static struct result compute(const struct bundle *b, bool scores)
 {
 	struct attn_error err = {0};
-	struct problem p;
-	struct engine *engine = NULL;
-	if (problem_init(&p, b, &err) != ATTN_OK ||
-	    engine_new(&engine, &p, (struct engine_want){true, true, stage}, &err) != ATTN_OK)
-		fail_msg("%s", err.message);
-	struct row_source *source = engine_rows(engine);
-	size_t N = p.queries, keys = p.info.keys, e = p.value_size, heads = p.batch * p.heads;
+	struct planned r;
+	planned_open(&r, b, NULL, want_scores(scores ? SCORES_OF(SCORES_RAW) : NO_SCORES));
+	const struct attention *a = &r.problem.attention;
+	size_t N = a->queries, keys = r.source->shape.keys, e = a->value_size, heads = a->batch * a->heads;
 	assert_true(N <= ROWS_BLOCK);
-	struct result r = {.weights = room(heads * N * keys, sizeof(float)),
-			   .context = p.has_values ? room(heads * N * e, sizeof(float)) : NULL,
-			   .scores = stage != SCORES_NONE ? room(heads * N * keys, sizeof(float)) : NULL};
+	struct result out = {.weights = room(heads * N * keys, sizeof(float)),
+			     .context = a->has_values ? room(heads * N * e, sizeof(float)) : NULL,
+			     .scores = scores ? room(heads * N * keys, sizeof(float)) : NULL};
+	if (r.source->start(r.source, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
 	for (size_t i = 0; i < heads; i++) {
 		struct row_block block = {
-		    .batch = i / p.heads, .head = i % p.heads, .count = N, .keys = keys};
-		if (source->read(source, 0, &block, &err) != ATTN_OK)
+		    .batch = i / a->heads, .head = i % a->heads, .count = N, .keys = keys};
+		if (r.source->read(r.source, 0, &block, &err) != ATTN_OK)
 			fail_msg("%s", err.message);
-		copy(r.weights + i * N * keys, block.weights, N * keys);
-		for (size_t n = 0; n < N && r.context; n++)
-			copy(r.context + (i * N + n) * e, block.context + n * block.context_stride, e);
-		if (r.scores)
-			copy(r.scores + i * N * keys, block.scores, N * keys);
+		copy(out.weights + i * N * keys, block.weights, N * keys);
+		for (size_t n = 0; n < N && out.context; n++)
+			copy(out.context + (i * N + n) * e, block.context + n * block.context_stride, e);
+		if (scores)
+			copy(out.scores + i * N * keys, block.scores[SCORES_RAW], N * keys);
 	}
-	source->free(source);
-	problem_release(&p);
-	return r;
+	planned_release(&r);
+	return out;
 }
 
 static void expect_floats(const char *name, const char *what, const float *got, const double *want,
@@ -92,7 +88,7 @@ static void expect_hand(const char *json, const double scores[2][2], double v0, 
 {
 	double weights[4], context[2];
 	struct bundle b = bundle_of(json);
-	struct result r = compute(&b, SCORES_NONE);
+	struct result r = compute(&b, false);
 	for (size_t i = 0; i < 2; i++) {
 		weights[2 * i] = 1 / (1 + exp((scores[i][1] - scores[i][0]) / sqrt(3)));
 		weights[2 * i + 1] = 1 - weights[2 * i];
@@ -110,7 +106,7 @@ static void test_hand_worked(void **state)
 	/* 1 + 1, 2 + 0; 2 + 0, 4 + 1 */
 	expect_hand(HAND "}", (const double[2][2]){{2, 2}, {2, 5}}, 3, 6);
 	expect_hand(HAND ", \"rope\": \"none\"}", (const double[2][2]){{2, 2}, {2, 5}}, 3, 6);
-	/* Token 1 turns by 1: its rotary part is (-sin 1, cos 1), and (1, 0) times it -sin 1. */
+	/* Token 1 is rotated by 1: its rotary part is (-sin 1, cos 1), and (1, 0) times it -sin 1. */
 	expect_hand(HAND ", \"rope\": 10000}",
 		    (const double[2][2]){{2, 2 - 0.841470984807897}, {2 - 0.841470984807897, 5}}, 3, 6);
 	/* From position 4 on it is the same: the distance counts. */
@@ -148,7 +144,7 @@ static const struct scene scenes[] = {
      .style = "interleaved"},
     {"rope, half", .N = 5, .H = 2, .D = 6, .rq = 4, .rk = 5, .dn = 3, .dr = 6, .e = 4, .rope = 50,
      .style = "half"},
-    {"odd rotary part, not turned", .N = 5, .H = 2, .D = 6, .rq = 4, .rk = 5, .dn = 2, .dr = 3, .e = 4},
+    {"odd rotary part, not rotated", .N = 5, .H = 2, .D = 6, .rq = 4, .rk = 5, .dn = 2, .dr = 3, .e = 4},
     {"norms", SIZES, .q_gain = true, .kv_gain = true, .rope = 10000},
     {"norm of queries", SIZES, .q_gain = true},
     {"norm of keys and values", SIZES, .kv_gain = true},
@@ -477,19 +473,19 @@ static struct bundle bundle_of_scene(const struct numbers *n, unsigned form)
 	return b;
 }
 
-static void expect_scene(const struct numbers *n, unsigned form, enum score_stage stage)
+static void expect_scene(const struct numbers *n, unsigned form, bool scores)
 {
 	const struct scene *s = &n->s;
 	size_t rows = n->B * s->H * s->N;
 	char name[100];
-	snprintf(name, sizeof name, "%s, form %u%s", s->name, form, stage ? ", scores" : "");
+	snprintf(name, sizeof name, "%s, form %u%s", s->name, form, scores ? ", scores" : "");
 	struct bundle b = bundle_of_scene(n, form);
-	struct result r = compute(&b, stage);
+	struct result r = compute(&b, scores);
 	expect_floats(name, "weights", r.weights, n->weights, rows * n->keys);
 	assert_true((r.context == NULL) == (s->no_values && !(form & FUSE_UP)));
 	if (r.context)
 		expect_floats(name, "context", r.context, n->context, rows * s->e);
-	if (stage != SCORES_NONE)
+	if (scores)
 		expect_floats(name, "scores", r.scores, n->scores, rows * n->keys);
 	result_release(&r);
 	bundle_release(&b);
@@ -502,8 +498,8 @@ static void test_scenes(void **state)
 	for (const struct scene *s = scenes; s->name; s++) {
 		struct numbers n = numbers_of(s);
 		for (unsigned form = 0; form < FORMS; form++) {
-			expect_scene(&n, form, SCORES_NONE);
-			expect_scene(&n, form, SCORES_RAW);
+			expect_scene(&n, form, false);
+			expect_scene(&n, form, true);
 		}
 		numbers_release(&n);
 	}
@@ -528,7 +524,7 @@ static void test_is_ordinary(void **state)
 	put(&ordinary, "wk", DTYPE_F64, SHAPE(s->D, s->H * s->dn), wk);
 	put(&ordinary, "wv", DTYPE_F64, SHAPE(s->D, s->H * s->e), wv);
 	put_setting(&ordinary, "num_heads", "2");
-	struct result a = compute(&latent, SCORES_NONE), o = compute(&ordinary, SCORES_NONE);
+	struct result a = compute(&latent, false), o = compute(&ordinary, false);
 	expect_floats("latent", "weights", a.weights, n.weights, s->H * s->N * n.keys);
 	expect_floats("latent", "context", a.context, n.context, s->H * s->N * s->e);
 	expect_floats("ordinary", "weights", o.weights, n.weights, s->H * s->N * n.keys);
@@ -552,7 +548,6 @@ static void test_cost(void **state)
 	static const struct scene shared = {"cost",  .B = 2,         .N = 3, .M = 4,  .S = 7,
 					    .H = 2,  .shared = true, .D = 5, .rq = 6, .rk = 8,
 					    .dn = 3, .dr = 2,        .e = 9};
-	struct attn_error err = {0};
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct numbers n = numbers_of(i ? &shared : &scene);
@@ -563,23 +558,25 @@ static void test_cost(void **state)
 		}
 		for (unsigned form = 0; form < FORMS; form++) {
 			struct bundle b = bundle_of_scene(&n, form);
-			struct problem p;
-			assert_int_equal(problem_init(&p, &b, &err), ATTN_OK);
-			assert_int_equal(p.head_size, 5);
-			assert_int_equal(p.key_size, 5);
-			assert_int_equal(p.value_size, 9);
-			assert_int_equal(p.kv_heads, 2);
-			struct engine_cost cost = engine_cost(&p, (struct engine_want){.context = true});
+			struct planned r;
+			planned_open(&r, &b, NULL, (struct rows_want){.context = true});
+			assert_int_equal(r.problem.attention.head_size, 5);
+			assert_int_equal(r.problem.attention.key_size, 5);
+			assert_int_equal(r.problem.attention.value_size, 9);
+			assert_int_equal(r.problem.attention.kv_heads, 2);
+			struct plan_cost cost = r.plan.cost;
 			/* wdq; wuq and wqr; wdkv and wkr; wuk; wuv */
 			assert_true(cost.projections == down + 2 * 3 * 6 * 2 * 5 + 2 * 4 * 7 * (8 + 2) +
 							    2 * 4 * 8 * 2 * 3 + 2 * 4 * 8 * 2 * 9);
 			/* latents; Q; K and V */
 			assert_true((double)cost.projected ==
 				    4 * (latents + 2 * 4 * 8 + 2 * 3 * 2 * 5 + 2 * 4 * 2 * (5 + 9)));
-			cost = engine_cost(&p, (struct engine_want){.weights = true});
+			planned_release(&r);
+			planned_open(&r, &b, NULL, (struct rows_want){.weights = true});
+			cost = r.plan.cost;
 			assert_true(cost.projections ==
 				    down + 2 * 3 * 6 * 2 * 5 + 2 * 4 * 7 * (8 + 2) + 2 * 4 * 8 * 2 * 3);
-			problem_release(&p);
+			planned_release(&r);
 			bundle_release(&b);
 		}
 		numbers_release(&n);
@@ -592,17 +589,13 @@ static void expect_overflow(const char *members, const char *message)
 {
 	char json[1000];
 	struct attn_error err = {0};
-	struct problem p;
-	struct engine *engine;
+	struct planned r;
 	snprintf(json, sizeof json, "{\"embeddings\": [[[1, 1], [1, 1]], [[1, 1], [1, 1e30]]], %s}", members);
 	struct bundle b = bundle_of(json);
-	if (problem_init(&p, &b, &err) != ATTN_OK)
-		fail_msg("%s: %s", json, err.message);
-	assert_int_equal(engine_new(&engine, &p, (struct engine_want){.context = true}, &err),
-			 ATTN_BAD_INPUT);
+	planned_open(&r, &b, NULL, (struct rows_want){.context = true});
+	assert_int_equal(r.source->start(r.source, &err), ATTN_BAD_INPUT);
 	assert_string_equal(err.message, message);
-	assert_null(engine);
-	problem_release(&p);
+	planned_release(&r);
 	bundle_release(&b);
 }
 
@@ -625,7 +618,7 @@ static void test_overflow(void **state)
 	/* (1, 1e30) has a mean square of 0.5e60, so it becomes (0, 1.41) times the gain. */
 	expect_overflow("\"wdkv\": [[1, 0], [0, 1]], \"wuq\": [[1], [1]], \"wuk\": [[1], [1]], "
 			"\"kv_latent_norm\": [1, 3e38]",
-			"the normed key and value latent of batch item 1, token 1 overflows float32");
+			"the normalised key and value latent of batch item 1, token 1 overflows float32");
 }
 
 int main(void)

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "attention/masking.h"
 #include "bundle_test.h"
+#include "input/bind.h"
 
 /* The sizes of a problem, before masks are bound. */
 static const struct masking two_by_three = {.batch = 1, .heads = 1, .queries = 2, .plain_keys = 3};

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "attention/masking.h"
 #include "bundle_test.h"
+#include "input/bind.h"
 
 /* Settings: "name=value", the value up to a space. */
 static void put_settings(struct bundle *b, const char *text)
@@ -28,7 +28,7 @@ static void put_row(struct bundle *b, const char *name, int batch, const double 
 	put(b, name, DTYPE_F64, batch > 1 ? 2 : 1, batch > 1 ? shape : shape + 1, values);
 }
 
-/* Every row as test_visibility draws them. */
+/* Every row as test_masking draws them. */
 static void expect_drawn(struct masking sizes, struct bundle *b, const char *of, const char *expected)
 {
 	struct attn_error err = {0};

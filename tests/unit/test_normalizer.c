@@ -9,9 +9,10 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "attention/normalizer.h"
-#include "bundle_test.h"
 #include "kernels/kernels.h"
 
 #define HIDDEN (-INFINITY)
@@ -21,7 +22,6 @@
 	{                                                                                                    \
 		__VA_ARGS__                                                                                  \
 	}
-#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const enum normalizer kinds[] = {NORMALIZE_SOFTMAX, NORMALIZE_SPARSEMAX, NORMALIZE_ENTMAX15,
 					NORMALIZE_LINEAR};
@@ -587,73 +587,6 @@ static void test_scratch_wraps(void **state)
 	assert_true(normalize_scratch(SIZE_MAX / 4) == SIZE_MAX);
 }
 
-/* --- settings ------------------------------------------------------------------ */
-
-/* Settings are name, value, ..., NULL. */
-static struct bundle settings(const char *const *of)
-{
-	struct bundle b;
-	bundle_init(&b);
-	for (; *of; of += 2)
-		put_setting(&b, of[0], of[1]);
-	return b;
-}
-
-static void test_bind(void **state)
-{
-	static const char *const names[] = {"softmax", "sparsemax", "entmax15", "linear"};
-	struct normalization n = {.kind = NORMALIZE_LINEAR, .top_k = 7};
-	struct attn_error err = {0};
-	bool zero_sink = true;
-	(void)state;
-	struct bundle b = settings(PARTS(NULL));
-	assert_int_equal(normalization_bind(&n, &b, true, &zero_sink, &err), ATTN_OK);
-	assert_true(n.kind == NORMALIZE_SOFTMAX && n.top_k == 0 && !n.sinks && !zero_sink);
-	bundle_release(&b);
-	for (size_t i = 0; i < 4; i++) {
-		b = settings(PARTS("normalizer", names[i], "zero_sink", "false"));
-		assert_int_equal(normalization_bind(&n, &b, false, &zero_sink, &err), ATTN_OK);
-		assert_true(n.kind == kinds[i] && !zero_sink);
-		bundle_release(&b);
-	}
-	b = settings(PARTS("normalizer", "softmax", "zero_sink", "true", "top_k", "12"));
-	assert_int_equal(normalization_bind(&n, &b, false, &zero_sink, &err), ATTN_OK);
-	assert_true(n.top_k == 12 && zero_sink);
-	bundle_release(&b);
-}
-
-static void expect_refusal(bool has_sinks, const char *const *of, const char *const *parts)
-{
-	struct normalization n;
-	struct attn_error err = {0};
-	bool zero_sink;
-	struct bundle b = settings(of);
-	if (normalization_bind(&n, &b, has_sinks, &zero_sink, &err) != ATTN_BAD_INPUT)
-		fail_msg("%s %s: status %d", of[0], of[1], (int)err.status);
-	expect_parts(of[1], err.message, parts);
-	bundle_release(&b);
-}
-
-static void test_bind_errors(void **state)
-{
-	(void)state;
-	expect_refusal(
-	    false, PARTS("normalizer", "Softmax"),
-	    PARTS("'test'", "'normalizer' is 'Softmax'", "'softmax', 'sparsemax', 'entmax15' or 'linear'"));
-	expect_refusal(false, PARTS("normalizer", ""), PARTS("'normalizer' is ''"));
-	expect_refusal(false, PARTS("top_k", "0"), PARTS("'top_k' is '0'", "a whole number from 1"));
-	expect_refusal(false, PARTS("top_k", "2.5"), PARTS("'top_k' is '2.5'"));
-	expect_refusal(false, PARTS("zero_sink", "maybe"), PARTS("'zero_sink' is 'maybe'", "true or false"));
-	expect_refusal(true, PARTS("zero_sink", "true"), PARTS("'zero_sink'", "false where there are sinks"));
-	expect_refusal(true, PARTS("normalizer", "sparsemax"),
-		       PARTS("'sparsemax'", "'softmax' where there are sinks"));
-	expect_refusal(true, PARTS("normalizer", "linear"), PARTS("'softmax' where there are sinks"));
-	expect_refusal(false, PARTS("normalizer", "entmax15", "zero_sink", "true"),
-		       PARTS("'entmax15'", "'softmax' with zero_sink"));
-	expect_refusal(false, PARTS("normalizer", "linear", "top_k", "3"),
-		       PARTS("'linear'", "'softmax', 'sparsemax' or 'entmax15' with top_k"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -665,7 +598,7 @@ int main(void)
 	    cmocka_unit_test(test_many_keys),     cmocka_unit_test(test_ties_of_tiles),
 	    cmocka_unit_test(test_tiles),         cmocka_unit_test(test_ordered_tiles),
 	    cmocka_unit_test(test_tile_refuses),  cmocka_unit_test(test_scratch_wraps),
-	    cmocka_unit_test(test_bind),          cmocka_unit_test(test_bind_errors),
+
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,20 +32,20 @@ static void test_row_entropy(void **state)
 	/* Shares 1/2, 1/4, 1/4 of what is there: 3/2 ln 2. */
 	close_to(row_entropy(half, some, 4), 1.5 * log(2));
 	close_to(row_entropy(sign, some, 4), 1.5 * log(2));
-	/* Hidden keys have no share. */
+	/* Masked keys have no share. */
 	close_to(row_entropy(even, some, 4), log(3));
 }
 
 /* Two layers of two heads, rows in blocks of two. */
-static void test_entropy_sink(void **state)
+static void test_entropy_consumer(void **state)
 {
-	const struct rows_info info = {.batch = 1, .layers = 2, .heads = 2, .queries = 3, .keys = 2};
-	const unsigned char visible[4] = {1, 1, 1, 1};
+	const struct rows_shape shape = {.batch = 1, .layers = 2, .heads = 2, .queries = 3, .keys = 2};
+	const unsigned char cells[4] = {1, 1, 1, 1};
 	const float even[4] = {0.5f, 0.5f, 1, 0}, nothing[4] = {0, 0, 0, 0};
 	struct entropy_consumer s;
 
 	(void)state;
-	assert_int_equal(entropy_consumer_init(&s, &info, NULL), ATTN_OK);
+	assert_int_equal(entropy_consumer_init(&s, &shape, NULL), ATTN_OK);
 	for (size_t query = 0; query < 3; query += 2) {
 		struct row_block block = {.layer = 1,
 					  .head = 1,
@@ -53,9 +53,9 @@ static void test_entropy_sink(void **state)
 					  .count = query ? 1 : 2,
 					  .keys = 2,
 					  .weights = query ? nothing : even,
-					  .visible = visible};
+					  .cells = cells};
 
-		assert_int_equal(s.sink.consume(&s.sink, &block, NULL), ATTN_OK);
+		assert_int_equal(s.consumer.consume(&s.consumer, &block, NULL), ATTN_OK);
 	}
 	close_to(entropy_of(&s, 0, 1, 1), log(2) / 2); /* of two rows: the third has no weights */
 	close_to(entropy_of(&s, 0, 0, 1), 0);
@@ -136,7 +136,7 @@ static void test_sentences(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_row_entropy), cmocka_unit_test(test_entropy_sink),
+	    cmocka_unit_test(test_row_entropy), cmocka_unit_test(test_entropy_consumer),
 	    cmocka_unit_test(test_values),      cmocka_unit_test(test_similarity),
 	    cmocka_unit_test(test_sentences),
 	};

@@ -132,17 +132,17 @@ static void check_bytes(const struct buffer *b, const unsigned char *expected, s
 static void test_rows(void **state)
 {
 	const float weights[4] = {0.5f, 0.125f, 0, 0}; /* a quarter of the largest: half of the levels */
-	const unsigned char visible[4] = {1, 1, 1, 0};
+	const unsigned char cells[4] = {1, 1, 1, 0};
 	static const unsigned char eight[] = {0, 0, 0, 0x3f, 255, 128, 1, 0};
 	static const unsigned char sixteen[] = {0, 0, 0, 0x3f, 0xff, 0xff, 0, 0x80, 1, 0, 0, 0};
 	struct page_plan plan = {.bits = 8};
 	struct buffer b = BUFFER_INIT;
 	(void)state;
-	page_add_row(&b, &plan, weights, visible, 4);
+	page_add_row(&b, &plan, weights, cells, 4);
 	check_bytes(&b, eight, sizeof eight);
 	buffer_clear(&b);
 	plan.bits = 16;
-	page_add_row(&b, &plan, weights, visible, 4);
+	page_add_row(&b, &plan, weights, cells, 4);
 	check_bytes(&b, sixteen, sizeof sixteen);
 	buffer_release(&b);
 }
@@ -151,7 +151,7 @@ static void test_rows(void **state)
 static void test_top_rows(void **state)
 {
 	const float weights[8] = {0, 0.25f, 1, 0.0625f, 0.25f, 0.25f, 0, 0.5f};
-	const unsigned char visible[8] = {0, 1, 0, 1, 1, 1, 1, 0};
+	const unsigned char cells[8] = {0, 1, 0, 1, 1, 1, 1, 0};
 	static const unsigned char two[] = {0, 0, 0x80, 0x3e, 1, 0, 0, 0, 7, 0, 0, 0, 5, 0,   0,
 					    0, 2, 0,    0,    0, 1, 0, 0, 0, 4, 0, 0, 0, 255, 255};
 	static const unsigned char all[] = {0, 0, 0x80, 0x3e, 1, 0, 0, 0, 7,   0,   0,   0,  5, 0,
@@ -160,11 +160,11 @@ static void test_top_rows(void **state)
 	struct page_plan plan = {.bits = 8, .top = 2};
 	struct buffer b = BUFFER_INIT;
 	(void)state;
-	page_add_row(&b, &plan, weights, visible, 8);
+	page_add_row(&b, &plan, weights, cells, 8);
 	check_bytes(&b, two, sizeof two);
 	buffer_clear(&b);
 	plan.top = 8;
-	page_add_row(&b, &plan, weights, visible, 8);
+	page_add_row(&b, &plan, weights, cells, 8);
 	check_bytes(&b, all, sizeof all);
 	buffer_release(&b);
 }
@@ -181,21 +181,21 @@ static void test_top_random(void **state)
 	(void)state;
 	for (int round = 0; round < 200; round++) {
 		float weights[KEYS];
-		unsigned char visible[KEYS];
+		unsigned char cells[KEYS];
 		struct buffer b = BUFFER_INIT;
 		size_t at = 0;
 		for (size_t k = 0; k < KEYS; k++) {
 			seed = seed * 1664525u + 1013904223u;
 			weights[k] = (float)((seed >> 20) % 97) / 128; /* with many equal ones */
-			visible[k] = (seed >> 10 & 3) != 0;
+			cells[k] = (seed >> 10 & 3) != 0;
 		}
-		page_add_row(&b, &plan, weights, visible, KEYS);
+		page_add_row(&b, &plan, weights, cells, KEYS);
 		for (size_t k = 0; k < KEYS; k++) {
 			size_t before = 0;
 			for (size_t i = 0; i < KEYS; i++)
-				before += visible[i] &&
+				before += cells[i] &&
 					  (weights[i] > weights[k] || (weights[i] == weights[k] && i < k));
-			if (!visible[k] || weights[k] == 0 || before >= TOP)
+			if (!cells[k] || weights[k] == 0 || before >= TOP)
 				continue;
 			const unsigned char *key = (const unsigned char *)b.data + 20 + 4 * at++;
 			assert_int_equal(key[0] | key[1] << 8, k);
@@ -209,27 +209,27 @@ static void test_plan(void **state)
 {
 	struct page_plan plan;
 	struct attn_error err = {ATTN_OK, ""};
-	struct rows_info info = {.queries = 14, .keys = 14};
+	struct rows_shape shape = {.queries = 14, .keys = 14};
 	(void)state;
-	assert_int_equal(page_plan_init(&plan, &info, 4, &err), ATTN_OK);
+	assert_int_equal(page_plan_init(&plan, &shape, 4, &err), ATTN_OK);
 	assert_int_equal(plan.bits, 16);
 	assert_int_equal(plan.top, 0);
-	info.queries = info.keys = 512;
-	assert_int_equal(page_plan_init(&plan, &info, 144, &err), ATTN_OK);
+	shape.queries = shape.keys = 512;
+	assert_int_equal(page_plan_init(&plan, &shape, 144, &err), ATTN_OK);
 	assert_int_equal(plan.bits, 8);
 	assert_int_equal(plan.top, 0);
-	info.keys = 1024;
-	assert_int_equal(page_plan_init(&plan, &info, 1, &err), ATTN_OK);
+	shape.keys = 1024;
+	assert_int_equal(page_plan_init(&plan, &shape, 1, &err), ATTN_OK);
 	assert_int_equal(plan.top, 0);
-	info.keys = 1025;
-	assert_int_equal(page_plan_init(&plan, &info, 1, &err), ATTN_OK);
+	shape.keys = 1025;
+	assert_int_equal(page_plan_init(&plan, &shape, 1, &err), ATTN_OK);
 	assert_int_equal(plan.top, 64);
-	info.queries = info.keys = 131072;
-	assert_int_equal(page_plan_init(&plan, &info, 12, &err), ATTN_OK);
+	shape.queries = shape.keys = 131072;
+	assert_int_equal(page_plan_init(&plan, &shape, 12, &err), ATTN_OK);
 	assert_int_equal(plan.top, 32);
-	assert_int_equal(page_plan_init(&plan, &info, 4096, &err), ATTN_USAGE);
+	assert_int_equal(page_plan_init(&plan, &shape, 4096, &err), ATTN_USAGE);
 	assert_non_null(strstr(err.message, "4096 heads of 131072 x 131072"));
-	assert_int_equal(page_plan_init(&plan, &info, SIZE_MAX / 2, &err), ATTN_USAGE);
+	assert_int_equal(page_plan_init(&plan, &shape, SIZE_MAX / 2, &err), ATTN_USAGE);
 }
 
 /* base64 and deflate undone, by zlib and a table of its own. */
@@ -260,19 +260,19 @@ static void test_consumer(void **state)
 		KEYS = 5
 	};
 	static float weights[QUERIES * KEYS];
-	static unsigned char visible[QUERIES * KEYS], rows[QUERIES * (4 + KEYS) + 1];
-	struct rows_info info = {.queries = QUERIES, .keys = KEYS};
+	static unsigned char cells[QUERIES * KEYS], rows[QUERIES * (4 + KEYS) + 1];
+	struct rows_shape shape = {.queries = QUERIES, .keys = KEYS};
 	struct page_plan plan = {.bits = 8};
-	struct page_rows sink;
+	struct page_rows consumer;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
 	(void)state;
-	page_rows_init(&sink, &plan, &info, stream);
+	page_rows_init(&consumer, &plan, &shape, stream);
 	for (size_t head = 0; head < 2; head++) {
 		for (size_t i = 0; i < QUERIES * KEYS; i++) {
-			visible[i] = (i + head) % 3 != 0;
-			weights[i] = visible[i] ? (float)((i * 7 + head) % 11) / 16 : 0;
+			cells[i] = (i + head) % 3 != 0;
+			weights[i] = cells[i] ? (float)((i * 7 + head) % 11) / 16 : 0;
 		}
 		for (size_t q = 0; q < QUERIES; q += 128) {
 			struct row_block block = {.layer = 2,
@@ -282,8 +282,9 @@ static void test_consumer(void **state)
 						  .keys = KEYS,
 						  .count = q + 128 < QUERIES ? 128 : QUERIES - q,
 						  .weights = weights + q * KEYS,
-						  .visible = visible + q * KEYS};
-			assert_int_equal(sink.sink.consume(&sink.sink, &block, NULL), ATTN_OK);
+						  .cells = cells + q * KEYS};
+			assert_int_equal(consumer.consumer.consume(&consumer.consumer, &block, NULL),
+					 ATTN_OK);
 		}
 		fflush(stream);
 		char begin[100];
@@ -298,16 +299,16 @@ static void test_consumer(void **state)
 			float largest;
 			memcpy(&largest, row, sizeof largest); /* little-endian, as the machine */
 			size_t code = row[4 + i % KEYS];
-			assert_int_equal(code == 0, !visible[i]);
-			if (visible[i])
+			assert_int_equal(code == 0, !cells[i]);
+			if (cells[i])
 				assert_true(fabs(page_value(&plan, code, largest) - (double)weights[i]) <=
 					    0.00393 * (double)largest);
 		}
 	}
-	assert_int_equal(sink.written, length);
+	assert_int_equal(consumer.written, length);
 	fclose(stream);
 	free(text);
-	page_rows_release(&sink);
+	page_rows_release(&consumer);
 }
 
 static void test_text(void **state)

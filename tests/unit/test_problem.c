@@ -132,7 +132,7 @@ static void test_shapes(void **state)
 	expect_refusals(refusals);
 }
 
-static void test_ready_shapes(void **state)
+static void test_precomputed_shapes(void **state)
 {
 	static const struct refusal refusals[] = {
 	    {"{\"q\": [[1]], \"k\": [[1]]}", {"'q'", "1 x 1", "heads x tokens x head size", "--packed"}},
@@ -182,11 +182,11 @@ static void test_layout(void **state)
 	struct bundle b =
 	    bundle_of("{\"embeddings\": [[1, 0]], \"wq\": [[1, 2], [3, 4]], \"wk\": [[1, 2], [3, 4]]}");
 	struct problem p = problem_of(&b);
-	assert_true(p.wq.data[1] == 2);
+	assert_true(p.attention.wq.data[1] == 2);
 	problem_release(&p);
 	assert_int_equal(bundle_override(&b, "layout", "out,in", "--layout", NULL), ATTN_OK);
 	p = problem_of(&b);
-	assert_true(p.wq.data[1] == 3);
+	assert_true(p.attention.wq.data[1] == 3);
 	problem_release(&p);
 	bundle_release(&b);
 }
@@ -209,12 +209,12 @@ static void test_fused(void **state)
 	    bundle_of("{\"embeddings\": [[1]], \"num_heads\": 4, \"num_kv_heads\": 2,"
 		      " \"wqkv\": [[0, 1, 2, 3, 4, 5, 6, 7]], \"bqkv\": [0, 1, 2, 3, 4, 5, 6, 7]}");
 	struct problem p = problem_of(&b);
-	assert_int_equal(p.head_size, 1);
-	assert_int_equal(p.value_size, 1);
-	assert_true(p.wq.data[0] == 0 && p.wq.cols == 4);
-	assert_true(p.wk.data[0] == 4 && p.wk.cols == 2);
-	assert_true(p.wv.data[0] == 6 && p.wv.cols == 2);
-	assert_true(p.bk[0] == 4 && p.bv[1] == 7);
+	assert_int_equal(p.attention.head_size, 1);
+	assert_int_equal(p.attention.value_size, 1);
+	assert_true(p.attention.wq.data[0] == 0 && p.attention.wq.cols == 4);
+	assert_true(p.attention.wk.data[0] == 4 && p.attention.wk.cols == 2);
+	assert_true(p.attention.wv.data[0] == 6 && p.attention.wv.cols == 2);
+	assert_true(p.attention.bk[0] == 4 && p.attention.bv[1] == 7);
 	problem_release(&p);
 	bundle_release(&b);
 }
@@ -227,10 +227,10 @@ static void test_fused_by_wo(void **state)
 				    " \"wqkv\": [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],"
 				    " \"wo\": [[1], [2], [3], [4], [5], [6]]}");
 	struct problem p = problem_of(&b);
-	assert_int_equal(p.head_size, 1);
-	assert_int_equal(p.value_size, 3);
-	assert_int_equal(p.output_size, 1);
-	assert_true(p.wk.data[0] == 2 && p.wv.data[0] == 4 && p.wv.cols == 6);
+	assert_int_equal(p.attention.head_size, 1);
+	assert_int_equal(p.attention.value_size, 3);
+	assert_int_equal(p.attention.output.wo.cols, 1);
+	assert_true(p.attention.wk.data[0] == 2 && p.attention.wv.data[0] == 4 && p.attention.wv.cols == 6);
 	problem_release(&p);
 	bundle_release(&b);
 }
@@ -328,7 +328,7 @@ static void test_float32_is_checked_in_place(void **state)
 	put(&b, "q", DTYPE_F32, SHAPE(1, 1, 2), good);
 	put(&b, "k", DTYPE_F32, SHAPE(1, 1, 2), good);
 	p = problem_of(&b);
-	assert_ptr_equal(p.q.data, bundle_tensor(&b, "q")->data); /* not copied */
+	assert_ptr_equal(p.attention.q.data, bundle_tensor(&b, "q")->data); /* not copied */
 	problem_release(&p);
 	put(&b, "v", DTYPE_F32, SHAPE(1, 1, 2), bad);
 	assert_int_equal(problem_init(&p, &b, &err), ATTN_BAD_INPUT);
@@ -383,19 +383,19 @@ static void test_sizes(void **state)
 				    " \"past_k\": [[[1, 2], [1, 2]]], \"past_v\": [[[1], [1]]],"
 				    " \"add_zero_attn\": true}");
 	struct problem p = problem_of(&b);
-	assert_true(p.has_batch && p.has_values && !p.projected);
-	assert_int_equal(p.batch, 2);
-	assert_int_equal(p.heads, 1);
-	assert_int_equal(p.queries, 1);
-	assert_int_equal(p.keys.past, 2);
-	assert_int_equal(p.keys.own, 3);
-	assert_int_equal(p.info.keys, 6);
-	assert_int_equal(p.head_size, 2);
-	assert_int_equal(p.value_size, 1);
-	assert_true(fabs(p.score.scale - 1 / sqrt(2)) < 1e-15);
+	assert_true(p.info.has_batch && p.attention.has_values && !p.attention.projected);
+	assert_int_equal(p.attention.batch, 2);
+	assert_int_equal(p.attention.heads, 1);
+	assert_int_equal(p.attention.queries, 1);
+	assert_int_equal(p.attention.keys.past, 2);
+	assert_int_equal(p.attention.keys.own, 3);
+	assert_int_equal(p.info.shape.keys, 6);
+	assert_int_equal(p.attention.head_size, 2);
+	assert_int_equal(p.attention.value_size, 1);
+	assert_true(fabs(p.attention.score.scale - 1 / sqrt(2)) < 1e-15);
 	/* shared by the batch */
-	assert_int_equal(p.v.batch_stride, 0);
-	assert_int_equal(p.past_k.batch_stride, 0);
+	assert_int_equal(p.attention.v.batch_stride, 0);
+	assert_int_equal(p.attention.past_k.batch_stride, 0);
 	problem_release(&p);
 	bundle_release(&b);
 }
@@ -404,11 +404,11 @@ static void expect_labels(const char *json, const char *const *queries, const ch
 {
 	struct bundle b = bundle_of(json);
 	struct problem p = problem_of(&b);
-	for (size_t i = 0; i < p.queries; i++)
+	for (size_t i = 0; i < p.attention.queries; i++)
 		assert_string_equal(p.info.query_labels.items[i], queries[i]);
-	for (size_t i = 0; i < p.info.keys; i++)
+	for (size_t i = 0; i < p.info.shape.keys; i++)
 		assert_string_equal(p.info.key_labels.items[i], keys[i]);
-	assert_null(keys[p.info.keys]);
+	assert_null(keys[p.info.shape.keys]);
 	problem_release(&p);
 	bundle_release(&b);
 }
@@ -445,7 +445,7 @@ int main(void)
 	    cmocka_unit_test(test_missing),
 	    cmocka_unit_test(test_both_forms),
 	    cmocka_unit_test(test_shapes),
-	    cmocka_unit_test(test_ready_shapes),
+	    cmocka_unit_test(test_precomputed_shapes),
 	    cmocka_unit_test(test_layout),
 	    cmocka_unit_test(test_fused),
 	    cmocka_unit_test(test_fused_by_wo),

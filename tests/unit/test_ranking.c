@@ -1,4 +1,4 @@
-/* The ranking sink, over rows that the test makes up. */
+/* The ranking consumer, over rows that the test makes up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,16 +14,16 @@
 struct table {
 	size_t batch, layers, heads, queries, keys;
 	const float *weights;
-	const unsigned char *visible;
+	const unsigned char *cells;
 };
 
-static struct rows_info info_of(const struct table *t)
+static struct rows_shape shape_of(const struct table *t)
 {
-	return (struct rows_info){.batch = t->batch,
-				  .layers = t->layers,
-				  .heads = t->heads,
-				  .queries = t->queries,
-				  .keys = t->keys};
+	return (struct rows_shape){.batch = t->batch,
+				   .layers = t->layers,
+				   .heads = t->heads,
+				   .queries = t->queries,
+				   .keys = t->keys};
 }
 
 /* Feed one head's rows in two blocks. */
@@ -39,18 +39,18 @@ static void feed_head(struct ranking *s, const struct table *t, size_t batch, si
 					  .count = starts[i + 1] - starts[i],
 					  .keys = t->keys,
 					  .weights = t->weights + (first + starts[i]) * t->keys,
-					  .visible = t->visible + (first + starts[i]) * t->keys};
+					  .cells = t->cells + (first + starts[i]) * t->keys};
 		if (block.count > 0)
-			assert_int_equal(s->sink.consume(&s->sink, &block, NULL), ATTN_OK);
+			assert_int_equal(s->consumer.consume(&s->consumer, &block, NULL), ATTN_OK);
 	}
 }
 
-static struct ranking ranked_from(const struct table *t, struct rows_info *info,
+static struct ranking ranked_from(const struct table *t, struct rows_shape *shape,
 				  struct ranking_options options)
 {
 	struct ranking s;
-	*info = info_of(t);
-	assert_int_equal(ranking_init(&s, info, &options, NULL), ATTN_OK);
+	*shape = shape_of(t);
+	assert_int_equal(ranking_init(&s, shape, &options, NULL), ATTN_OK);
 	for (size_t layer = 0; layer < t->layers; layer++)
 		for (size_t batch = 0; batch < t->batch; batch++)
 			for (size_t head = 0; head < t->heads; head++)
@@ -84,17 +84,17 @@ static const float weights[] = {
     0.7f, 0.1f, 0.1f, 0.1f, /* */
     0,    0.5f, 0,    0.5f, /* */
 };
-static const unsigned char all_visible[64] = {
+static const unsigned char all_attended[64] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 };
-static const struct table one_head = {1, 1, 1, 3, 4, weights, all_visible};
+static const struct table one_head = {1, 1, 1, 3, 4, weights, all_attended};
 
 static void test_order_and_ties(void **state)
 {
-	struct rows_info info;
+	struct rows_shape shape;
 	(void)state;
-	struct ranking s = ranked_from(&one_head, &info, (struct ranking_options){.top = 10});
+	struct ranking s = ranked_from(&one_head, &shape, (struct ranking_options){.top = 10});
 	expect_list(&s, 0, 0, 0, 0, LIST({3, 0.4f}, {1, 0.3f}, {0, 0.2f}, {2, 0.1f}));
 	/* Equal weights stand by index, and so do zeros that are not masked. */
 	expect_list(&s, 0, 0, 0, 1, LIST({0, 0.7f}, {1, 0.1f}, {2, 0.1f}, {3, 0.1f}));
@@ -104,16 +104,16 @@ static void test_order_and_ties(void **state)
 
 static void test_top(void **state)
 {
-	struct rows_info info;
+	struct rows_shape shape;
 	(void)state;
-	struct ranking s = ranked_from(&one_head, &info, (struct ranking_options){.top = 2});
+	struct ranking s = ranked_from(&one_head, &shape, (struct ranking_options){.top = 2});
 	expect_list(&s, 0, 0, 0, 0, LIST({3, 0.4f}, {1, 0.3f}));
 	expect_list(&s, 0, 0, 0, 1, LIST({0, 0.7f}, {1, 0.1f}));
 	ranking_release(&s);
-	s = ranked_from(&one_head, &info, (struct ranking_options){.top = 1});
+	s = ranked_from(&one_head, &shape, (struct ranking_options){.top = 1});
 	expect_list(&s, 0, 0, 0, 2, LIST({1, 0.5f}));
 	ranking_release(&s);
-	s = ranked_from(&one_head, &info, (struct ranking_options){.top = SIZE_MAX});
+	s = ranked_from(&one_head, &shape, (struct ranking_options){.top = SIZE_MAX});
 	assert_int_equal(s.kept, 4);
 	ranking_release(&s);
 }
@@ -121,9 +121,9 @@ static void test_top(void **state)
 /* --to: which queries attend to a key. */
 static void test_to(void **state)
 {
-	struct rows_info info;
+	struct rows_shape shape;
 	(void)state;
-	struct ranking s = ranked_from(&one_head, &info, (struct ranking_options){.top = 5, .to = true});
+	struct ranking s = ranked_from(&one_head, &shape, (struct ranking_options){.top = 5, .to = true});
 	expect_list(&s, 0, 0, 0, 0, LIST({1, 0.7f}, {0, 0.2f}, {2, 0}));
 	expect_list(&s, 0, 0, 0, 1, LIST({2, 0.5f}, {0, 0.3f}, {1, 0.1f}));
 	/* a tie over rows of different blocks */
@@ -134,17 +134,17 @@ static void test_to(void **state)
 static void test_subjects(void **state)
 {
 	static const bool subjects[] = {false, true, false, false};
-	struct rows_info info;
+	struct rows_shape shape;
 	size_t count = 9;
 	(void)state;
 	struct ranking s =
-	    ranked_from(&one_head, &info, (struct ranking_options){.top = 2, .subjects = subjects});
+	    ranked_from(&one_head, &shape, (struct ranking_options){.top = 2, .subjects = subjects});
 	assert_int_equal(s.slot_count, 1);
 	assert_null(ranking_list(&s, 0, 0, 0, 0, &count));
 	assert_int_equal(count, 0);
 	expect_list(&s, 0, 0, 0, 1, LIST({0, 0.7f}, {1, 0.1f}));
 	ranking_release(&s);
-	s = ranked_from(&one_head, &info,
+	s = ranked_from(&one_head, &shape,
 			(struct ranking_options){.top = 1, .to = true, .subjects = subjects});
 	expect_list(&s, 0, 0, 0, 1, LIST({2, 0.5f}));
 	assert_null(ranking_list(&s, 0, 0, 0, 3, &count));
@@ -155,12 +155,12 @@ static void test_subjects(void **state)
 static void test_masked(void **state)
 {
 	static const float causal[] = {1, 0, 0, 0.5f, 0.5f, 0, 0, 0, 0};
-	static const unsigned char visible[] = {1, 0, 0, 1, 1, 0, 0, 0, 0};
-	static const struct table table = {1, 1, 1, 3, 3, causal, visible};
-	struct rows_info info;
+	static const unsigned char cells[] = {1, 0, 0, 1, 1, 0, 0, 0, 0};
+	static const struct table table = {1, 1, 1, 3, 3, causal, cells};
+	struct rows_shape shape;
 	size_t count;
 	(void)state;
-	struct ranking s = ranked_from(&table, &info, (struct ranking_options){.top = 5, .mean = true});
+	struct ranking s = ranked_from(&table, &shape, (struct ranking_options){.top = 5, .mean = true});
 	for (size_t head = 0; head < 2; head++) { /* the head, and the mean of it */
 		expect_list(&s, 0, 0, head, 0, LIST({0, 1}));
 		expect_list(&s, 0, 0, head, 1, LIST({0, 0.5f}, {1, 0.5f}));
@@ -168,7 +168,7 @@ static void test_masked(void **state)
 		assert_int_equal(count, 0);
 	}
 	ranking_release(&s);
-	s = ranked_from(&table, &info, (struct ranking_options){.top = 5, .to = true});
+	s = ranked_from(&table, &shape, (struct ranking_options){.top = 5, .to = true});
 	expect_list(&s, 0, 0, 0, 0, LIST({0, 1}, {1, 0.5f}));
 	expect_list(&s, 0, 0, 0, 1, LIST({1, 0.5f}));
 	ranking_list(&s, 0, 0, 0, 2, &count);
@@ -181,19 +181,19 @@ static void test_masked(void **state)
 static void test_mean(void **state)
 {
 	static const float heads[] = {0.75f, 0.25f, 0, 0.25f, 0.25f, 0.5f};
-	static const unsigned char visible[] = {1, 1, 0, 1, 1, 1};
-	static const struct table table = {1, 1, 2, 1, 3, heads, visible};
+	static const unsigned char cells[] = {1, 1, 0, 1, 1, 1};
+	static const struct table table = {1, 1, 2, 1, 3, heads, cells};
 	static const struct ranking_options options = {.top = 3, .mean = true};
-	struct rows_info info = info_of(&table);
+	struct rows_shape shape = shape_of(&table);
 	(void)state;
-	struct ranking s = ranked_from(&table, &info, options);
+	struct ranking s = ranked_from(&table, &shape, options);
 	assert_int_equal(ranking_mean(&s), 2);
 	expect_list(&s, 0, 0, 2, 0, LIST({0, 0.5f}, {1, 0.25f}, {2, 0.25f}));
 	expect_list(&s, 0, 0, 2, 0, LIST({0, 0.5f}, {1, 0.25f}, {2, 0.25f})); /* asked again */
 	expect_list(&s, 0, 0, 0, 0, LIST({0, 0.75f}, {1, 0.25f}));
 	ranking_release(&s);
 
-	assert_int_equal(ranking_init(&s, &info, &options, NULL), ATTN_OK);
+	assert_int_equal(ranking_init(&s, &shape, &options, NULL), ATTN_OK);
 	feed_head(&s, &table, 0, 0, 1);
 	expect_list(&s, 0, 0, 2, 0, LIST({2, 0.5f}, {0, 0.25f}, {1, 0.25f}));
 	ranking_release(&s);
@@ -208,10 +208,10 @@ static void test_batch_and_layers(void **state)
 	    0.4f, 0.6f, 0.3f, 0.7f, /* item 1, layer 0 */
 	    0.2f, 0.8f, 0.1f, 0.9f, /* item 1, layer 1 */
 	};
-	static const struct table table = {2, 2, 2, 1, 2, many, all_visible};
-	struct rows_info info;
+	static const struct table table = {2, 2, 2, 1, 2, many, all_attended};
+	struct rows_shape shape;
 	(void)state;
-	struct ranking s = ranked_from(&table, &info, (struct ranking_options){.top = 1, .mean = true});
+	struct ranking s = ranked_from(&table, &shape, (struct ranking_options){.top = 1, .mean = true});
 	expect_list(&s, 0, 0, 0, 0, LIST({0, 0.9f}));
 	expect_list(&s, 0, 0, 1, 0, LIST({0, 0.8f}));
 	expect_list(&s, 0, 0, 2, 0, LIST({0, 0.85f}));
@@ -239,9 +239,9 @@ static void test_against_sorting(void **state)
 			random = random * 1103515245u + 12345u;
 			row[i] = (float)(random >> 16 & 7u) / 8;
 		}
-		struct table table = {1, 1, 1, 1, KEYS, row, all_visible};
-		struct rows_info info;
-		struct ranking s = ranked_from(&table, &info, (struct ranking_options){.top = top});
+		struct table table = {1, 1, 1, 1, KEYS, row, all_attended};
+		struct rows_shape shape;
+		struct ranking s = ranked_from(&table, &shape, (struct ranking_options){.top = top});
 		const struct ranked *list = ranking_list(&s, 0, 0, 0, 0, &count);
 		assert_int_equal(count, top);
 		for (size_t place = 0; place < count; place++) {

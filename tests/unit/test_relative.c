@@ -9,14 +9,28 @@
 
 #include "attention/relative.h"
 #include "bundle_test.h"
+#include "input/bind.h"
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct relative bound(const struct bundle *b, const struct masking *v, const float *slopes)
+/* The biases of a problem with these sizes, into *r. */
+static enum attn_status bind(struct relative *r, const struct bundle *b, const struct masking *m,
+			     struct attn_error *err)
+{
+	struct problem p = {.attention = {.heads = m->heads, .masking = *m}};
+	enum attn_status status = bind_relative(&p, b, err);
+	*r = p.attention.relative;
+	p.attention.relative = (struct relative){0}; /* moved */
+	p.attention.masking = (struct masking){0};   /* the caller's */
+	problem_release(&p);
+	return status;
+}
+
+static struct relative bound(const struct bundle *b, const struct masking *m)
 {
 	struct attn_error err = {0};
 	struct relative r;
-	if (relative_bind(&r, b, v, slopes, &err) != ATTN_OK)
+	if (bind(&r, b, m, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	return r;
 }
@@ -39,11 +53,11 @@ static void expect_near(double found, double expected)
 
 static void test_none(void **state)
 {
-	struct masking v = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3};
+	struct masking m = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3};
 	(void)state;
 	for (int off = 0; off < 2; off++) {
 		struct bundle b = with(off ? "alibi" : NULL, "false");
-		struct relative r = bound(&b, &v, NULL);
+		struct relative r = bound(&b, &m);
 		assert_null(r.table);
 		assert_true(relative_bias_at(&r, 1, -2) == 0);
 		relative_release(&r);
@@ -71,10 +85,10 @@ static void test_slopes(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct masking v = {.batch = 1, .heads = cases[i].heads, .queries = 4, .plain_keys = 4};
+		struct masking m = {.batch = 1, .heads = cases[i].heads, .queries = 4, .plain_keys = 4};
 		struct bundle b = with("alibi", "true");
-		struct relative r = bound(&b, &v, NULL);
-		for (size_t h = 0; h < v.heads; h++)
+		struct relative r = bound(&b, &m);
+		for (size_t h = 0; h < m.heads; h++)
 			for (ptrdiff_t d = -3; d <= 3; d++)
 				expect_near(relative_bias_at(&r, h, d),
 					    -pow(0.5, cases[i].exponents[h]) * fabs((double)d));
@@ -85,30 +99,38 @@ static void test_slopes(void **state)
 
 static void test_given_slopes(void **state)
 {
-	static const float slopes[] = {0.25f, 3};
-	struct masking v = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 3};
+	static const double slopes[] = {0.25, 3};
+	static const float as_floats[] = {0.25f, 3};
+	struct masking m = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 3};
 	struct bundle b = with(NULL, NULL);
+	struct relative given[2];
 	(void)state;
-	struct relative r = bound(&b, &v, slopes);
-	assert_true(relative_bias_at(&r, 0, 1) == -0.25 && relative_bias_at(&r, 0, -2) == -0.5);
-	assert_true(relative_bias_at(&r, 1, 1) == -3 && relative_bias_at(&r, 1, -2) == -6);
-	relative_release(&r);
-	bundle_release(&b);
-	b = with("alibi", "false");
-	r = bound(&b, &v, slopes);
-	assert_null(r.table);
+	put(&b, "alibi_slopes", DTYPE_F32, SHAPE(2), slopes);
+	given[0] = bound(&b, &m);
+	/* The same without any bundle. */
+	const struct relative_rules rules = {.alibi = true, .slopes = as_floats};
+	assert_int_equal(relative_init(&given[1], &rules, &m, NULL), ATTN_OK);
+	for (size_t i = 0; i < 2; i++) {
+		const struct relative *r = &given[i];
+		assert_true(relative_bias_at(r, 0, 1) == -0.25 && relative_bias_at(r, 0, -2) == -0.5);
+		assert_true(relative_bias_at(r, 1, 1) == -3 && relative_bias_at(r, 1, -2) == -6);
+		relative_release(&given[i]);
+	}
+	put_setting(&b, "alibi", "false");
+	given[0] = bound(&b, &m);
+	assert_null(given[0].table);
 	bundle_release(&b);
 }
 
-/* The table reaches from the last key seen from the first query to the first key seen
+/* The table reaches from the last key as seen from the first query to the first key as seen
  * from the last, over all batch items, and has zeros behind. */
-static void expect_span(const struct masking *v, ptrdiff_t least, size_t span)
+static void expect_span(const struct masking *m, ptrdiff_t least, size_t span)
 {
 	struct bundle b = with("alibi", "true");
-	struct relative r = bound(&b, v, NULL);
+	struct relative r = bound(&b, m);
 	assert_int_equal(r.least, least);
 	assert_int_equal(r.span, span);
-	assert_int_equal(r.heads, v->heads);
+	assert_int_equal(r.heads, m->heads);
 	for (size_t i = 0; i < RELATIVE_SPARE; i++)
 		assert_true(r.table[r.heads * r.span + i] == 0);
 	assert_true(r.table[0] < 0 || r.span == 1);
@@ -120,21 +142,21 @@ static void expect_span(const struct masking *v, ptrdiff_t least, size_t span)
 static void test_span(void **state)
 {
 	size_t lengths[] = {5, 0, 2};
-	struct masking v = {.batch = 3, .heads = 2, .queries = 3, .plain_keys = 5};
+	struct masking m = {.batch = 3, .heads = 2, .queries = 3, .plain_keys = 5};
 	(void)state;
 	/* p = 0..2, j = 0..4: -4 to 2 */
-	expect_span(&v, -4, 7);
+	expect_span(&m, -4, 7);
 	/* two of the five are past: p = 2..4: -2 to 4 */
-	v.past_keys = 2;
-	expect_span(&v, -2, 7);
+	m.past_keys = 2;
+	expect_span(&m, -2, 7);
 	/* offsets 2, -3, -1: p = -3..-1 for one and 2..4 for another: -7 to 4 */
-	v.past_keys = 0;
-	v.lengths = lengths;
-	expect_span(&v, -7, 12);
-	v.batch = 1;
-	expect_span(&v, -2, 7);
-	v = (struct masking){.batch = 1, .heads = 1, .queries = 1, .plain_keys = 1};
-	expect_span(&v, 0, 1);
+	m.past_keys = 0;
+	m.lengths = lengths;
+	expect_span(&m, -7, 12);
+	m.batch = 1;
+	expect_span(&m, -2, 7);
+	m = (struct masking){.batch = 1, .heads = 1, .queries = 1, .plain_keys = 1};
+	expect_span(&m, 0, 1);
 }
 
 /* A table whose entry for (bucket, head) is 100 head + bucket, and a problem that has
@@ -143,7 +165,7 @@ static struct relative buckets_of(size_t rows, size_t heads, const char *max, co
 				  bool causal)
 {
 	double values[300];
-	struct masking v = {.batch = 1, .heads = heads, .queries = 300, .plain_keys = 301, .causal = causal};
+	struct masking m = {.batch = 1, .heads = heads, .queries = 300, .plain_keys = 301, .causal = causal};
 	struct bundle b = with(NULL, NULL);
 	assert_true(rows * heads <= 300);
 	for (size_t i = 0; i < rows * heads; i++)
@@ -153,7 +175,7 @@ static struct relative buckets_of(size_t rows, size_t heads, const char *max, co
 		put_setting(&b, "relative_max_distance", max);
 	if (bidirectional)
 		put_setting(&b, "relative_bidirectional", bidirectional);
-	struct relative r = bound(&b, &v, NULL);
+	struct relative r = bound(&b, &m);
 	bundle_release(&b);
 	return r;
 }
@@ -231,11 +253,11 @@ static void test_other_buckets(void **state)
 static void test_sum(void **state)
 {
 	static const double table[] = {10, 20, 30, 40, 50, 60, 70, 80};
-	struct masking v = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 2};
+	struct masking m = {.batch = 1, .heads = 2, .queries = 2, .plain_keys = 2};
 	struct bundle b = with("alibi", "true");
 	(void)state;
 	put(&b, "relative_bias", DTYPE_F32, SHAPE(4, 2), table);
-	struct relative r = bound(&b, &v, NULL);
+	struct relative r = bound(&b, &m);
 	/* buckets: 0 for the key itself, 1 for the one before, 2 + 1 for the one after */
 	assert_true(relative_bias_at(&r, 0, 0) == 10 && relative_bias_at(&r, 1, 0) == 20);
 	assert_true(relative_bias_at(&r, 0, 1) == 30 - 0.0625f);
@@ -244,12 +266,12 @@ static void test_sum(void **state)
 	bundle_release(&b);
 }
 
-static void expect_refusal(const struct bundle *b, bool causal, const float *slopes, const char *const *parts)
+static void expect_refusal(const struct bundle *b, bool causal, const char *const *parts)
 {
-	struct masking v = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3, .causal = causal};
+	struct masking m = {.batch = 1, .heads = 2, .queries = 3, .plain_keys = 3, .causal = causal};
 	struct attn_error err = {0};
 	struct relative r;
-	assert_int_equal(relative_bind(&r, b, &v, slopes, &err), ATTN_BAD_INPUT);
+	assert_int_equal(bind(&r, b, &m, &err), ATTN_BAD_INPUT);
 	expect_parts("relative", err.message, parts);
 	assert_null(r.table);
 }
@@ -260,28 +282,31 @@ static void refuse_table(int rank, const size_t *shape, bool causal, const char 
 	static const double zeros[600];
 	struct bundle b = with(name, value);
 	put(&b, "relative_bias", DTYPE_F64, rank, shape, zeros);
-	expect_refusal(&b, causal, NULL, parts);
+	expect_refusal(&b, causal, parts);
 	bundle_release(&b);
 }
 
 static void test_refusals(void **state)
 {
-	static const float huge[] = {1, 0x1.fffffep127f};
+	static const double huge[] = {1, 0x1.fffffep127};
 	static const double bad[] = {0, 0, 0, NAN, 0, 0, 0, 0};
 	(void)state;
 	struct bundle b = with("alibi", "maybe");
-	expect_refusal(&b, false, NULL, PARTS("'alibi' is 'maybe'", "true or false"));
+	expect_refusal(&b, false, PARTS("'alibi' is 'maybe'", "true or false"));
 	bundle_release(&b);
 	b = with("relative_max_distance", "64");
-	expect_refusal(&b, false, NULL, PARTS("'relative_max_distance'", "expected 'relative_bias'"));
+	expect_refusal(&b, false, PARTS("'relative_max_distance'", "expected 'relative_bias'"));
 	bundle_release(&b);
 	b = with("relative_bidirectional", "true");
-	expect_refusal(&b, false, NULL, PARTS("'relative_bidirectional'", "expected 'relative_bias'"));
+	expect_refusal(&b, false, PARTS("'relative_bidirectional'", "expected 'relative_bias'"));
 	bundle_release(&b);
 	b = with(NULL, NULL);
-	expect_refusal(&b, false, huge, PARTS("head 1", "distance -2", "float32"));
+	put(&b, "alibi_slopes", DTYPE_F64, SHAPE(2), huge);
+	expect_refusal(&b, false, PARTS("head 1", "distance -2", "float32"));
+	bundle_release(&b);
+	b = with(NULL, NULL);
 	put(&b, "relative_bias", DTYPE_F64, SHAPE(4, 2), bad);
-	expect_refusal(&b, false, NULL, PARTS("'test'", "'relative_bias[1,1]' is nan"));
+	expect_refusal(&b, false, PARTS("'test'", "'relative_bias[1,1]' is nan"));
 	bundle_release(&b);
 
 	refuse_table(SHAPE(4), false, NULL, NULL, PARTS("'relative_bias' is 4, expected buckets x 2"));

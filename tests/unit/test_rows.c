@@ -56,18 +56,18 @@ static enum attn_status fake_read(struct row_source *source, size_t worker, stru
 	return ATTN_OK;
 }
 
-static const struct rows_info info = {
+static const struct rows_shape shape = {
     .batch = BATCH, .layers = LAYERS, .heads = HEADS, .queries = QUERIES, .keys = KEYS};
 
 static struct fake_source new_source(void)
 {
 	/* Costly rows, or one thread would do. */
-	return (struct fake_source){.source = {.info = &info, .row_cost = 1 << 20, .read = fake_read},
+	return (struct fake_source){.source = {.shape = shape, .row_cost = 1 << 20, .read = fake_read},
 				    .fail_from = SIZE_MAX};
 }
 
 struct fake_consumer {
-	struct row_consumer sink; /* first */
+	struct row_consumer consumer; /* first */
 	atomic_size_t rows, blocks;
 	size_t last;               /* the number of the last row, and 1 */
 	bool in_order, right;      /* what was seen */
@@ -76,10 +76,10 @@ struct fake_consumer {
 	float *places;             /* (ROWS, KEYS) */
 };
 
-static enum attn_status fake_consume(struct row_consumer *sink, const struct row_block *block,
+static enum attn_status fake_consume(struct row_consumer *consumer, const struct row_block *block,
 				     struct attn_error *err)
 {
-	struct fake_consumer *fake = (struct fake_consumer *)sink;
+	struct fake_consumer *fake = (struct fake_consumer *)consumer;
 	size_t index = atomic_fetch_add(&fake->blocks, 1);
 	if (index == fake->fail_at)
 		return attn_fail(err, ATTN_FAILED, "block %zu", index);
@@ -87,7 +87,7 @@ static enum attn_status fake_consume(struct row_consumer *sink, const struct row
 		size_t number = row_number(block, r);
 		atomic_fetch_add(&fake->rows, 1);
 		atomic_fetch_add(&fake->seen[number], 1);
-		if (!sink->any_order) {
+		if (!consumer->any_order) {
 			fake->in_order &= number >= fake->last;
 			fake->last = number + 1;
 		}
@@ -100,22 +100,22 @@ static enum attn_status fake_consume(struct row_consumer *sink, const struct row
 	return ATTN_OK;
 }
 
-static bool fake_done(struct row_consumer *sink)
+static bool fake_done(struct row_consumer *consumer)
 {
-	struct fake_consumer *fake = (struct fake_consumer *)sink;
+	struct fake_consumer *fake = (struct fake_consumer *)consumer;
 	return atomic_load(&fake->blocks) >= fake->done_from;
 }
 
-static void fake_place(struct row_consumer *sink, struct row_block *block)
+static void fake_place(struct row_consumer *consumer, struct row_block *block)
 {
-	block->weights_place = ((struct fake_consumer *)sink)->places + row_number(block, 0) * KEYS;
+	block->weights_place = ((struct fake_consumer *)consumer)->places + row_number(block, 0) * KEYS;
 }
 
-static struct fake_consumer *new_ranking(bool any_order)
+static struct fake_consumer *new_consumer(bool any_order)
 {
 	struct fake_consumer *fake = calloc(1, sizeof *fake);
 	assert_non_null(fake);
-	fake->sink = (struct row_consumer){.consume = fake_consume, .any_order = any_order};
+	fake->consumer = (struct row_consumer){.consume = fake_consume, .any_order = any_order};
 	fake->in_order = fake->right = true;
 	fake->fail_at = SIZE_MAX;
 	return fake;
@@ -124,16 +124,16 @@ static struct fake_consumer *new_ranking(bool any_order)
 static enum attn_status stream(struct fake_source *source, const struct rows_selection *selection,
 			       struct fake_consumer *a, struct fake_consumer *b, struct attn_error *err)
 {
-	struct row_consumer *sinks[] = {&a->sink, b ? &b->sink : NULL};
-	return rows_stream(&source->source, selection, sinks, b ? 2 : 1, err);
+	struct row_consumer *consumers[] = {&a->consumer, b ? &b->consumer : NULL};
+	return rows_stream(&source->source, selection, consumers, b ? 2 : 1, err);
 }
 
-static void expect_all_rows(const struct fake_consumer *sink)
+static void expect_all_rows(const struct fake_consumer *consumer)
 {
-	assert_true(sink->in_order);
-	assert_true(sink->right);
+	assert_true(consumer->in_order);
+	assert_true(consumer->right);
 	for (size_t i = 0; i < ROWS; i++)
-		assert_int_equal(sink->seen[i], 1);
+		assert_int_equal(consumer->seen[i], 1);
 }
 
 static const size_t thread_counts[] = {1, 2, THREADS};
@@ -142,13 +142,13 @@ enum {
 	COUNTS = sizeof thread_counts / sizeof *thread_counts
 };
 
-/* One sink that minds the order is enough for all to get it. */
+/* One consumer that minds the order is enough for all to get it. */
 static void test_order(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_consumer *ordered = new_ranking(false), *any = new_ranking(true);
+		struct fake_consumer *ordered = new_consumer(false), *any = new_consumer(true);
 		threads_set(thread_counts[i]);
 		assert_int_equal(stream(&source, NULL, ordered, any, NULL), ATTN_OK);
 		expect_all_rows(ordered);
@@ -164,7 +164,7 @@ static void test_any_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_consumer *a = new_ranking(true), *b = new_ranking(true);
+		struct fake_consumer *a = new_consumer(true), *b = new_consumer(true);
 		threads_set(thread_counts[i]);
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
 		expect_all_rows(a);
@@ -179,12 +179,12 @@ static void test_small(void **state)
 {
 	(void)state;
 	struct fake_source source = new_source();
-	struct fake_consumer *sink = new_ranking(false);
+	struct fake_consumer *consumer = new_consumer(false);
 	source.source.row_cost = 1;
 	threads_set(THREADS);
-	assert_int_equal(stream(&source, NULL, sink, NULL, NULL), ATTN_OK);
-	expect_all_rows(sink);
-	free(sink);
+	assert_int_equal(stream(&source, NULL, consumer, NULL, NULL), ATTN_OK);
+	expect_all_rows(consumer);
+	free(consumer);
 }
 
 /* Runs of chosen queries, in blocks of at most ROWS_BLOCK. */
@@ -198,24 +198,25 @@ static void test_selection(void **state)
 	const struct rows_selection selection = {.layers = layers, .heads = heads, .queries = queries};
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_consumer *sink = new_ranking(false);
+		struct fake_consumer *consumer = new_consumer(false);
 		threads_set(thread_counts[i]);
-		assert_int_equal(stream(&source, &selection, sink, NULL, NULL), ATTN_OK);
-		assert_true(sink->in_order && sink->right);
-		assert_int_equal(sink->blocks, BATCH * 2 * 4); /* 0; 2, 3; ROWS_BLOCK rows; 1 row */
+		assert_int_equal(stream(&source, &selection, consumer, NULL, NULL), ATTN_OK);
+		assert_true(consumer->in_order && consumer->right);
+		assert_int_equal(consumer->blocks, BATCH * 2 * 4); /* 0; 2, 3; ROWS_BLOCK rows; 1 row */
 		for (size_t row = 0; row < ROWS; row++)
-			assert_int_equal(sink->seen[row], row / QUERIES / HEADS / BATCH == 1 &&
-							      row / QUERIES % HEADS != 1 &&
-							      queries[row % QUERIES]);
-		free(sink);
+			assert_int_equal(consumer->seen[row], row / QUERIES / HEADS / BATCH == 1 &&
+								  row / QUERIES % HEADS != 1 &&
+								  queries[row % QUERIES]);
+		free(consumer);
 	}
 	static const bool none[HEADS] = {false};
 	struct fake_source source = new_source();
-	struct fake_consumer *sink = new_ranking(false);
-	assert_int_equal(stream(&source, &(struct rows_selection){.heads = none}, sink, NULL, NULL), ATTN_OK);
-	assert_int_equal(sink->blocks, 0);
+	struct fake_consumer *consumer = new_consumer(false);
+	assert_int_equal(stream(&source, &(struct rows_selection){.heads = none}, consumer, NULL, NULL),
+			 ATTN_OK);
+	assert_int_equal(consumer->blocks, 0);
 	assert_int_equal(source.reads, 0);
-	free(sink);
+	free(consumer);
 }
 
 /* Blocks by their numbers. */
@@ -223,39 +224,39 @@ static void test_some_blocks(void **state)
 {
 	(void)state;
 	const struct rows_selection selection = {.first_block = 4, .last_block = 8};
-	size_t first = rows_before_block(&info, 4), last = rows_before_block(&info, 8);
+	size_t first = rows_before_block(&shape, 4), last = rows_before_block(&shape, 8);
 	assert_int_equal(first, QUERIES + ROWS_BLOCK);
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_consumer *sink = new_ranking(false);
+		struct fake_consumer *consumer = new_consumer(false);
 		threads_set(thread_counts[i]);
-		assert_int_equal(stream(&source, &selection, sink, NULL, NULL), ATTN_OK);
-		assert_true(sink->in_order && sink->right);
-		assert_int_equal(sink->blocks, 4);
+		assert_int_equal(stream(&source, &selection, consumer, NULL, NULL), ATTN_OK);
+		assert_true(consumer->in_order && consumer->right);
+		assert_int_equal(consumer->blocks, 4);
 		for (size_t row = 0; row < ROWS; row++)
-			assert_int_equal(sink->seen[row], row >= first && row < last);
-		free(sink);
+			assert_int_equal(consumer->seen[row], row >= first && row < last);
+		free(consumer);
 	}
 }
 
-/* A source may compute rows where a sink wants them. */
+/* A source may compute rows where a consumer wants them. */
 static void test_places(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_consumer *sink = new_ranking(true), *other = new_ranking(true);
-		sink->places = calloc(ROWS * KEYS, sizeof *sink->places);
-		sink->sink.place = fake_place;
-		assert_non_null(sink->places);
+		struct fake_consumer *consumer = new_consumer(true), *other = new_consumer(true);
+		consumer->places = calloc(ROWS * KEYS, sizeof *consumer->places);
+		consumer->consumer.place = fake_place;
+		assert_non_null(consumer->places);
 		threads_set(thread_counts[i]);
-		assert_int_equal(stream(&source, NULL, other, sink, NULL), ATTN_OK);
-		expect_all_rows(sink);
+		assert_int_equal(stream(&source, NULL, other, consumer, NULL), ATTN_OK);
+		expect_all_rows(consumer);
 		expect_all_rows(other);
 		for (size_t row = 0; row < ROWS; row++)
-			assert_true(sink->places[row * KEYS + KEYS - 1] == (float)row);
-		free(sink->places);
-		free(sink);
+			assert_true(consumer->places[row * KEYS + KEYS - 1] == (float)row);
+		free(consumer->places);
+		free(consumer);
 		free(other);
 	}
 }
@@ -269,17 +270,17 @@ static void test_failed_read(void **state)
 		char row[40];
 		struct attn_error err = {0};
 		struct fake_source source = new_source();
-		struct fake_consumer *sink = new_ranking(false);
+		struct fake_consumer *consumer = new_consumer(false);
 		snprintf(row, sizeof row, "row %d", QUERIES + 2 * ROWS_BLOCK);
 		source.fail_from = QUERIES + 2 * ROWS_BLOCK; /* the last block of head 1 */
 		threads_set(thread_counts[i]);
-		assert_int_equal(stream(&source, NULL, sink, NULL, &err), ATTN_BAD_INPUT);
+		assert_int_equal(stream(&source, NULL, consumer, NULL, &err), ATTN_BAD_INPUT);
 		assert_int_equal(err.status, ATTN_BAD_INPUT);
 		assert_string_equal(err.message, row);
-		assert_int_equal(sink->rows, source.fail_from);
-		assert_true(sink->in_order);
+		assert_int_equal(consumer->rows, source.fail_from);
+		assert_true(consumer->in_order);
 		assert_true(source.reads <= 6 + THREADS);
-		free(sink);
+		free(consumer);
 	}
 }
 
@@ -290,8 +291,8 @@ static void test_failed_consumer(void **state)
 		for (int any_order = 0; any_order < 2; any_order++) {
 			struct attn_error err = {0};
 			struct fake_source source = new_source();
-			struct fake_consumer *first = new_ranking(any_order),
-					     *second = new_ranking(any_order);
+			struct fake_consumer *first = new_consumer(any_order),
+					     *second = new_consumer(any_order);
 			first->fail_at = 4;
 			threads_set(thread_counts[i]);
 			assert_int_equal(stream(&source, NULL, first, second, &err), ATTN_FAILED);
@@ -312,9 +313,9 @@ static void test_done(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNTS; i++) {
 		struct fake_source source = new_source();
-		struct fake_consumer *a = new_ranking(false), *b = new_ranking(true);
+		struct fake_consumer *a = new_consumer(false), *b = new_consumer(true);
 		threads_set(thread_counts[i]);
-		a->sink.done = b->sink.done = fake_done;
+		a->consumer.done = b->consumer.done = fake_done;
 		a->done_from = 2;
 		b->done_from = 5;
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
@@ -322,17 +323,17 @@ static void test_done(void **state)
 		assert_int_equal(b->blocks, 5);
 		assert_true(source.reads <= 5 + THREADS);
 		free(b);
-		b = new_ranking(true); /* never done: gets all */
+		b = new_consumer(true); /* never done: gets all */
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
 		expect_all_rows(b);
 		free(b);
-		b = new_ranking(true);
-		b->sink.passive = true; /* but that is not asked for more */
+		b = new_consumer(true);
+		b->consumer.passive = true; /* but that is not asked for more */
 		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
 		assert_int_equal(b->blocks, 1);
 		free(a);
-		a = new_ranking(true);
-		a->sink.passive = true; /* alone, it is streamed all there is */
+		a = new_consumer(true);
+		a->consumer.passive = true; /* alone, it is streamed all there is */
 		assert_int_equal(stream(&source, NULL, a, NULL, NULL), ATTN_OK);
 		expect_all_rows(a);
 		free(a);

@@ -1,4 +1,4 @@
-/* The sinks of the steps, over rows that the test makes up and over those of the engine. */
+/* The consumers of the steps, over rows that the test makes up and over those of the engine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,10 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "attention/plan.h"
-#include "bundle_test.h"
 #include "consumers/gather.h"
-#include "input/problem.h"
+#include "planned_test.h"
 
 static void expect_near(const char *what, double got, double want)
 {
@@ -36,20 +34,21 @@ enum {
 	KEYS = 2
 };
 
-static struct rows_info info_of(size_t batch, size_t heads, size_t queries)
+static struct rows_shape shape_of(size_t batch, size_t heads, size_t queries)
 {
-	return (struct rows_info){
+	return (struct rows_shape){
 	    .batch = batch, .layers = 1, .heads = heads, .queries = queries, .keys = KEYS};
 }
 
-static void feed(struct row_consumer *sink, struct row_block block, const float *scores, const float *weights,
-		 const unsigned char *visible)
+/* The scores are raw ones. */
+static void feed(struct row_consumer *consumer, struct row_block block, const float *scores,
+		 const float *weights, const unsigned char *cells)
 {
 	block.keys = KEYS;
-	block.scores = scores;
+	block.scores[SCORES_RAW] = scores;
 	block.weights = weights;
-	block.visible = visible;
-	assert_int_equal(sink->consume(sink, &block, NULL), ATTN_OK);
+	block.cells = cells;
+	assert_int_equal(consumer->consume(consumer, &block, NULL), ATTN_OK);
 }
 
 /* Scores 0, ln 3 give 1/4, 3/4; the second query sees only key 0, the third none.
@@ -59,16 +58,16 @@ static void feed(struct row_consumer *sink, struct row_block block, const float 
  *   largest   (0.75 + 1) / 2
  *   gradient  (0.1875 + 0.1875 + 0) / 3 */
 static const float scores[] = {0, 1.0986123f, 5, 99, 7, 7}, weights[] = {0.25f, 0.75f, 1, 0, 0, 0};
-static const unsigned char visible[] = {1, 1, 1, 0, 0, 0};
+static const unsigned char attended[] = {1, 1, 1, 0, 0, 0};
 static const struct spread by_hand = {2, 3, 4.6030862, 0.28116757, 0.875, 0.125};
 
 static void test_spread_by_hand(void **state)
 {
-	struct rows_info info = info_of(1, 1, 3);
+	struct rows_shape shape = shape_of(1, 1, 3);
 	struct spread_consumer s;
 	(void)state;
-	assert_int_equal(spread_consumer_init(&s, &info, false, NULL), ATTN_OK);
-	feed(&s.sink, (struct row_block){.count = 3}, scores, weights, visible);
+	assert_int_equal(spread_consumer_init(&s, &shape, SCORES_RAW, false, NULL), ATTN_OK);
+	feed(&s.consumer, (struct row_block){.count = 3}, scores, weights, attended);
 	expect_spread(&s, 0, 0, by_hand);
 	spread_consumer_release(&s);
 }
@@ -76,14 +75,14 @@ static void test_spread_by_hand(void **state)
 /* Blocks add up, and each head of each batch item is on its own. */
 static void test_spread_of_heads(void **state)
 {
-	struct rows_info info = info_of(2, 2, 3);
+	struct rows_shape shape = shape_of(2, 2, 3);
 	struct spread_consumer s;
 	(void)state;
-	assert_int_equal(spread_consumer_init(&s, &info, false, NULL), ATTN_OK);
-	feed(&s.sink, (struct row_block){.batch = 1, .head = 0, .count = 1}, scores, weights, visible);
-	feed(&s.sink, (struct row_block){.batch = 1, .head = 1, .count = 1}, scores, weights, visible);
-	feed(&s.sink, (struct row_block){.batch = 1, .head = 0, .query = 1, .count = 2}, scores + KEYS,
-	     weights + KEYS, visible + KEYS);
+	assert_int_equal(spread_consumer_init(&s, &shape, SCORES_RAW, false, NULL), ATTN_OK);
+	feed(&s.consumer, (struct row_block){.batch = 1, .head = 0, .count = 1}, scores, weights, attended);
+	feed(&s.consumer, (struct row_block){.batch = 1, .head = 1, .count = 1}, scores, weights, attended);
+	feed(&s.consumer, (struct row_block){.batch = 1, .head = 0, .query = 1, .count = 2}, scores + KEYS,
+	     weights + KEYS, attended + KEYS);
 	expect_spread(&s, 1, 0, by_hand);
 	/* Half the distance of two, squared. */
 	expect_spread(&s, 1, 1, (struct spread){1, 2, 0.30173724, 0.56233514, 0.75, 0.1875});
@@ -91,60 +90,89 @@ static void test_spread_of_heads(void **state)
 	spread_consumer_release(&s);
 }
 
-/* A sink that takes half: 1/4, 1/4, 1/2 have 1.5 ln 2. */
+/* An attention sink that takes half: 1/4, 1/4, 1/2 have 1.5 ln 2. */
 static void test_spread_with_rest(void **state)
 {
 	static const float even[] = {0, 0}, quarters[] = {0.25f, 0.25f};
-	struct rows_info info = info_of(1, 1, 1);
+	struct rows_shape shape = shape_of(1, 1, 1);
 	struct spread_consumer s;
 	(void)state;
 	for (int rest = 0; rest <= 1; rest++) {
-		assert_int_equal(spread_consumer_init(&s, &info, rest, NULL), ATTN_OK);
-		feed(&s.sink, (struct row_block){.count = 1}, even, quarters, visible);
+		assert_int_equal(spread_consumer_init(&s, &shape, SCORES_RAW, rest, NULL), ATTN_OK);
+		feed(&s.consumer, (struct row_block){.count = 1}, even, quarters, attended);
 		expect_spread(&s, 0, 0, (struct spread){1, 2, 0, rest ? 1.5 * log(2) : log(2), 0.25, 0.1875});
 		spread_consumer_release(&s);
 	}
+}
+
+/* Of products and the weights that these make, which a block has beside the others. */
+static void test_spread_of_products(void **state)
+{
+	static const float other[] = {9, 9, 9, 9, 9, 9}, ones[] = {1, 1, 1, 1, 1, 1};
+	struct rows_shape shape = shape_of(1, 1, 3);
+	struct spread_consumer s;
+	(void)state;
+	assert_int_equal(spread_consumer_init(&s, &shape, SCORES_PRODUCT, false, NULL), ATTN_OK);
+	struct row_block block = {
+	    .count = 3, .scores = {[SCORES_PRODUCT] = scores}, .unscaled_weights = weights};
+	feed(&s.consumer, block, other, ones, attended);
+	expect_spread(&s, 0, 0, by_hand);
+	spread_consumer_release(&s);
 }
 
 /* A variance far from zero: no difference of large squares. */
 static void test_spread_far_away(void **state)
 {
 	static const float far[] = {4e6f, 4e6f + 1}, one[] = {1, 0};
-	struct rows_info info = info_of(1, 1, 1);
+	struct rows_shape shape = shape_of(1, 1, 1);
 	struct spread_consumer s;
 	(void)state;
-	assert_int_equal(spread_consumer_init(&s, &info, false, NULL), ATTN_OK);
+	assert_int_equal(spread_consumer_init(&s, &shape, SCORES_RAW, false, NULL), ATTN_OK);
 	for (int i = 0; i < 1000; i++)
-		feed(&s.sink, (struct row_block){.count = 1}, far, one, visible);
+		feed(&s.consumer, (struct row_block){.count = 1}, far, one, attended);
 	expect_spread(&s, 0, 0, (struct spread){1000, 2000, 0.25, 0, 1, 0});
 	spread_consumer_release(&s);
 }
 
+/* Rows of the second and third query, with what was asked for of them. */
 static void test_gather(void **state)
 {
 	static const bool chosen[] = {false, true, true};
 	static const float context[] = {1, 2, 0, 3, 4, 0, 5, 6, 0};
-	struct rows_info info = info_of(1, 2, 3);
+	static const double shares[] = {0.25, 0.75, 1, 0, 0, 0};
+	const unsigned stages = SCORES_OF(SCORES_PRODUCT) | SCORES_OF(SCORES_MASKED);
+	struct rows_shape shape = shape_of(1, 2, 3);
 	struct gather s;
 	(void)state;
-	assert_int_equal(gather_init(&s, &info, chosen, 2, NULL), ATTN_OK);
+	assert_int_equal(gather_init(&s, &shape, chosen, stages, 2, NULL), ATTN_OK);
 	assert_int_equal(s.kept, 2);
 	assert_int_equal(s.rows, 4);
-	struct row_block block = {.head = 1, .count = 3, .context = context, .context_stride = 3};
-	assert_int_equal(gather_begin(&s, 2, NULL), ATTN_OK);
-	feed(&s.sink, block, scores, weights, visible);
-	/* A second source: its scores go elsewhere, its weights stay. */
-	assert_int_equal(gather_begin(&s, 0, NULL), ATTN_OK);
-	block.context = NULL;
-	feed(&s.sink, block, weights, weights, visible);
-	assert_null(s.scores[1]);
-	assert_memory_equal(s.scores[2] + 2 * KEYS, scores + KEYS, 2 * KEYS * sizeof *scores);
-	assert_memory_equal(s.scores[0] + 2 * KEYS, weights + KEYS, 2 * KEYS * sizeof *scores);
+	struct row_block block = {.head = 1,
+				  .count = 3,
+				  .scores = {[SCORES_PRODUCT] = weights, [SCORES_MASKED] = scores},
+				  .context = context,
+				  .context_stride = 3,
+				  .shares = shares};
+	memset(s.weights, 0, s.rows * KEYS * sizeof *s.weights);
+	memset(s.scores[SCORES_MASKED], 0, s.rows * KEYS * sizeof *scores);
+	feed(&s.consumer, block, scores, weights, attended);
+	assert_null(s.scores[SCORES_RAW]);
+	assert_null(s.scores[SCORES_CAPPED]);
+	assert_memory_equal(s.scores[SCORES_MASKED] + 2 * KEYS, scores + KEYS, 2 * KEYS * sizeof *scores);
+	assert_memory_equal(s.scores[SCORES_PRODUCT] + 2 * KEYS, weights + KEYS, 2 * KEYS * sizeof *scores);
 	assert_memory_equal(s.weights + 2 * KEYS, weights + KEYS, 2 * KEYS * sizeof *weights);
-	assert_memory_equal(s.visible + 2 * KEYS, visible + KEYS, 2 * KEYS);
 	assert_memory_equal(s.context + 2 * 2, ((const float[]){3, 4, 5, 6}), 4 * sizeof *context);
+	assert_memory_equal(s.shares + 2 * KEYS, shares + KEYS, 2 * KEYS * sizeof *shares);
 	for (size_t i = 0; i < 2 * KEYS; i++)
-		assert_true(s.weights[i] == 0 && s.scores[2][i] == 0);
+		assert_true(s.weights[i] == 0 && s.scores[SCORES_MASKED][i] == 0);
+	gather_release(&s);
+	/* Without values there are neither contexts nor shares. */
+	assert_int_equal(gather_init(&s, &shape, chosen, NO_SCORES, 0, NULL), ATTN_OK);
+	block.context = NULL;
+	block.shares = NULL;
+	feed(&s.consumer, block, scores, weights, attended);
+	assert_null(s.shares);
+	assert_memory_equal(s.weights + 2 * KEYS, weights + KEYS, 2 * KEYS * sizeof *weights);
 	gather_release(&s);
 }
 
@@ -231,8 +259,8 @@ static struct spread spread_in_double(size_t head)
 	return out;
 }
 
-/* v of the accessor is that of the input, and the shares of the context are 1 together. */
-static void expect_values(const struct engine *engine, const struct gather *s)
+/* Each share from the formula, and together they are 1. */
+static void expect_shares(const struct gather *s)
 {
 	for (size_t row = 0; row < s->rows; row++) {
 		size_t head = row / s->kept;
@@ -240,12 +268,12 @@ static void expect_values(const struct engine *engine, const struct gather *s)
 		for (size_t c = 0; c < VALUES; c++)
 			square += pow((double)s->context[row * VALUES + c], 2);
 		for (size_t j = 0; j < ALL_KEYS; j++) {
-			const float *value = engine_value(engine, 0, head, j);
-			for (size_t c = 0; c < VALUES; c++) {
-				assert_true((double)value[c] == v[head / 2][j][c]);
-				shares += (double)s->weights[row * ALL_KEYS + j] * v[head / 2][j][c] *
-					  (double)s->context[row * VALUES + c] / square;
-			}
+			double share = 0;
+			for (size_t c = 0; c < VALUES; c++)
+				share += (double)s->weights[row * ALL_KEYS + j] * v[head / 2][j][c] *
+					 (double)s->context[row * VALUES + c] / square;
+			expect_near("share", s->shares[row * ALL_KEYS + j], share);
+			shares += s->shares[row * ALL_KEYS + j];
 		}
 		expect_near("sum of shares", shares, 1);
 	}
@@ -254,38 +282,37 @@ static void expect_values(const struct engine *engine, const struct gather *s)
 static void test_engine_rows(void **state)
 {
 	static const bool chosen[QUERIES] = {true, false, true};
+	const unsigned stages = SCORES_OF(SCORES_RAW);
 	struct attn_error err = {0};
 	struct bundle b;
-	struct problem p;
-	struct engine *engine = NULL;
+	struct planned r;
 	struct gather gather;
 	struct spread_consumer spread;
 	(void)state;
 	make_bundle(&b);
-	if (problem_init(&p, &b, &err) != ATTN_OK ||
-	    engine_new(&engine, &p, (struct engine_want){true, true, SCORES_RAW}, &err) != ATTN_OK)
-		fail_msg("%s", err.message);
-	assert_int_equal(gather_init(&gather, &p.info, chosen, VALUES, NULL), ATTN_OK);
-	assert_int_equal(gather_begin(&gather, 0, NULL), ATTN_OK);
-	assert_int_equal(spread_consumer_init(&spread, &p.info, false, NULL), ATTN_OK);
-	struct row_consumer *sinks[] = {&gather.sink, &spread.sink};
-	assert_int_equal(rows_stream(engine_rows(engine), NULL, sinks, 2, &err), ATTN_OK);
+	planned_open(&r, &b, NULL,
+		     (struct rows_want){.weights = true, .context = true, .scores = stages, .shares = true});
+	const struct rows_shape *shape = &r.source->shape;
+	assert_int_equal(gather_init(&gather, shape, chosen, stages, VALUES, NULL), ATTN_OK);
+	assert_int_equal(spread_consumer_init(&spread, shape, SCORES_RAW, false, NULL), ATTN_OK);
+	struct row_consumer *consumers[] = {&gather.consumer, &spread.consumer};
+	assert_int_equal(rows_stream(r.source, NULL, consumers, 2, &err), ATTN_OK);
 	for (size_t head = 0; head < HEADS; head++)
 		expect_spread(&spread, 0, head, spread_in_double(head));
-	expect_values(engine, &gather);
+	expect_shares(&gather);
 	gather_release(&gather);
 	spread_consumer_release(&spread);
-	engine_rows(engine)->free(engine_rows(engine));
-	problem_release(&p);
+	planned_release(&r);
 	bundle_release(&b);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_spread_by_hand),   cmocka_unit_test(test_spread_of_heads),
-	    cmocka_unit_test(test_spread_with_rest), cmocka_unit_test(test_spread_far_away),
-	    cmocka_unit_test(test_gather),           cmocka_unit_test(test_engine_rows),
+	    cmocka_unit_test(test_spread_by_hand),     cmocka_unit_test(test_spread_of_heads),
+	    cmocka_unit_test(test_spread_with_rest),   cmocka_unit_test(test_spread_far_away),
+	    cmocka_unit_test(test_spread_of_products), cmocka_unit_test(test_gather),
+	    cmocka_unit_test(test_engine_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

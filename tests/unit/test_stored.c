@@ -10,15 +10,18 @@
 #include "bundle_test.h"
 #include "result/stored.h"
 
-static struct row_source *opened(const struct bundle *b)
+static struct named_rows opened(const struct bundle *b)
 {
 	struct attn_error err = {0};
 	struct string_list notes = {0};
-	struct row_source *source;
-	if (stored_open(&source, b, &notes, &err) != ATTN_OK)
+	const struct masking *masking = NULL;
+	struct named_rows rows;
+	if (stored_open(&rows, &masking, b, &notes, &err) != ATTN_OK ||
+	    rows.source->start(rows.source, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
+	assert_int_equal(masking->queries, rows.info.shape.queries);
 	string_list_release(&notes);
-	return source;
+	return rows;
 }
 
 /* Weight (batch, layer, head, query, key) as a row of it has it. */
@@ -31,10 +34,11 @@ static float weight_at(struct row_source *source, size_t batch, size_t layer, si
 				  .head = head,
 				  .query = query,
 				  .count = 1,
-				  .keys = source->info->keys};
+				  .keys = source->shape.keys};
 	if (source->read(source, 0, &block, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
-	assert_null(block.scores);
+	for (int stage = 0; stage < SCORE_STAGES; stage++)
+		assert_null(block.scores[stage]);
 	return block.weights[key];
 }
 
@@ -60,25 +64,29 @@ static void expect_place(struct row_source *source, const size_t at[5], size_t e
 		fail_msg("weight %g, expected element %zu", (double)weight, expected);
 }
 
-static void expect_info(const struct rows_info *info, size_t batch, size_t layers, size_t heads,
-			size_t queries, size_t keys)
+/* Both of the names and of the source. */
+static void expect_shape(const struct named_rows *rows, size_t batch, size_t layers, size_t heads,
+			 size_t queries, size_t keys)
 {
-	assert_int_equal(info->batch, batch);
-	assert_int_equal(info->layers, layers);
-	assert_int_equal(info->heads, heads);
-	assert_int_equal(info->queries, queries);
-	assert_int_equal(info->keys, keys);
+	const struct rows_shape *const shapes[] = {&rows->info.shape, &rows->source->shape};
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(shapes[i]->batch, batch);
+		assert_int_equal(shapes[i]->layers, layers);
+		assert_int_equal(shapes[i]->heads, heads);
+		assert_int_equal(shapes[i]->queries, queries);
+		assert_int_equal(shapes[i]->keys, keys);
+	}
 }
 
 static void test_rank_2(void **state)
 {
 	(void)state;
 	struct bundle b = counted(DTYPE_F32, SHAPE(4, 5), NULL);
-	struct row_source *s = opened(&b);
-	expect_info(s->info, 1, 1, 1, 4, 5);
-	assert_false(s->info->has_batch || s->info->has_layers || s->info->layer_known);
-	expect_place(s, (size_t[]){0, 0, 0, 2, 3}, 13);
-	s->free(s);
+	struct named_rows rows = opened(&b);
+	expect_shape(&rows, 1, 1, 1, 4, 5);
+	assert_false(rows.info.has_batch || rows.info.has_layers || rows.info.layer_known);
+	expect_place(rows.source, (size_t[]){0, 0, 0, 2, 3}, 13);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -86,10 +94,10 @@ static void test_rank_3(void **state)
 {
 	(void)state;
 	struct bundle b = counted(DTYPE_F64, SHAPE(3, 4, 5), NULL);
-	struct row_source *s = opened(&b);
-	expect_info(s->info, 1, 1, 3, 4, 5);
-	expect_place(s, (size_t[]){0, 0, 2, 1, 4}, 49);
-	s->free(s);
+	struct named_rows rows = opened(&b);
+	expect_shape(&rows, 1, 1, 3, 4, 5);
+	expect_place(rows.source, (size_t[]){0, 0, 2, 1, 4}, 49);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -97,19 +105,19 @@ static void test_rank_4(void **state)
 {
 	(void)state;
 	struct bundle b = counted(DTYPE_F32, SHAPE(2, 3, 4, 5), NULL);
-	struct row_source *s = opened(&b);
-	expect_info(s->info, 1, 2, 3, 4, 5);
-	assert_true(s->info->has_layers && s->info->layer_known && !s->info->has_batch);
-	expect_place(s, (size_t[]){0, 1, 2, 1, 4}, 109);
-	s->free(s);
+	struct named_rows rows = opened(&b);
+	expect_shape(&rows, 1, 2, 3, 4, 5);
+	assert_true(rows.info.has_layers && rows.info.layer_known && !rows.info.has_batch);
+	expect_place(rows.source, (size_t[]){0, 1, 2, 1, 4}, 109);
+	named_rows_release(&rows);
 	bundle_release(&b);
 
 	b = counted(DTYPE_F32, SHAPE(2, 3, 4, 5), "batch");
-	s = opened(&b);
-	expect_info(s->info, 2, 1, 3, 4, 5);
-	assert_true(s->info->has_batch && !s->info->has_layers);
-	expect_place(s, (size_t[]){1, 0, 2, 1, 4}, 109);
-	s->free(s);
+	rows = opened(&b);
+	expect_shape(&rows, 2, 1, 3, 4, 5);
+	assert_true(rows.info.has_batch && !rows.info.has_layers);
+	expect_place(rows.source, (size_t[]){1, 0, 2, 1, 4}, 109);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -117,12 +125,12 @@ static void test_rank_5(void **state)
 {
 	(void)state;
 	struct bundle b = counted(DTYPE_F32, SHAPE(2, 3, 2, 3, 4), "layer,batch");
-	struct row_source *s = opened(&b);
-	expect_info(s->info, 3, 2, 2, 3, 4);
-	assert_true(s->info->has_batch && s->info->has_layers);
-	expect_place(s, (size_t[]){2, 1, 1, 2, 3}, 143);
-	expect_place(s, (size_t[]){1, 0, 1, 0, 2}, 38);
-	s->free(s);
+	struct named_rows rows = opened(&b);
+	expect_shape(&rows, 3, 2, 2, 3, 4);
+	assert_true(rows.info.has_batch && rows.info.has_layers);
+	expect_place(rows.source, (size_t[]){2, 1, 1, 2, 3}, 143);
+	expect_place(rows.source, (size_t[]){1, 0, 1, 0, 2}, 38);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -140,16 +148,16 @@ static void test_blocks(void **state)
 		values[i] = (double)i / (ROWS * 2);
 	bundle_init(&b);
 	put(&b, "weights", DTYPE_F64, SHAPE(ROWS, 2), values);
-	struct row_source *s = opened(&b);
+	struct named_rows rows = opened(&b);
 	for (size_t query = 0; query < ROWS; query += ROWS_BLOCK) {
 		struct row_block block = {.query = query, .count = ROWS - query, .keys = 2};
 		if (block.count > ROWS_BLOCK)
 			block.count = ROWS_BLOCK;
-		assert_int_equal(s->read(s, 0, &block, &err), ATTN_OK);
+		assert_int_equal(rows.source->read(rows.source, 0, &block, &err), ATTN_OK);
 		for (size_t i = 0; i < block.count * 2; i++)
 			assert_true(block.weights[i] == (float)values[query * 2 + i]);
 	}
-	s->free(s);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -157,11 +165,12 @@ static void expect_open_refusal(const char *json, const char *const *parts)
 {
 	struct attn_error err = {0};
 	struct string_list notes = {0};
-	struct row_source *source;
+	struct named_rows rows;
+	const struct masking *masking;
 	struct bundle b = bundle_of(json);
-	if (stored_open(&source, &b, &notes, &err) != ATTN_BAD_INPUT)
+	if (stored_open(&rows, &masking, &b, &notes, &err) != ATTN_BAD_INPUT)
 		fail_msg("%s: status %d", json, (int)err.status);
-	assert_null(source);
+	assert_null(rows.source);
 	expect_parts(json, err.message, parts);
 	string_list_release(&notes);
 	bundle_release(&b);
@@ -197,10 +206,11 @@ static void test_setting_refusals(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		struct attn_error err = {0};
-		struct row_source *source;
+		struct named_rows rows;
+		const struct masking *masking;
 		struct bundle b = counted(DTYPE_F32, SHAPE(4, 5), NULL);
 		put_setting(&b, settings[i].name, settings[i].value);
-		assert_int_equal(stored_open(&source, &b, NULL, &err), ATTN_BAD_INPUT);
+		assert_int_equal(stored_open(&rows, &masking, &b, NULL, &err), ATTN_BAD_INPUT);
 		expect_parts(settings[i].name, err.message, PARTS(settings[i].part));
 		bundle_release(&b);
 	}
@@ -215,13 +225,13 @@ static void expect_bad_weight(enum dtype dtype, double value, const char *shown)
 	values[3] = value;
 	bundle_init(&b);
 	put(&b, "weights", dtype, SHAPE(1, 3, 2), values);
-	struct row_source *s = opened(&b);
+	struct named_rows rows = opened(&b);
 	struct row_block block = {.query = 0, .count = 1, .keys = 2};
-	assert_int_equal(s->read(s, 0, &block, &err), ATTN_OK);
+	assert_int_equal(rows.source->read(rows.source, 0, &block, &err), ATTN_OK);
 	block.count = 3;
-	assert_int_equal(s->read(s, 0, &block, &err), ATTN_BAD_INPUT);
+	assert_int_equal(rows.source->read(rows.source, 0, &block, &err), ATTN_BAD_INPUT);
 	expect_parts(shown, err.message, PARTS("'test'", "'weights[0,1,1]'", shown, "from 0 to 1"));
-	s->free(s);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -245,45 +255,45 @@ static void test_slack(void **state)
 	(void)state;
 	bundle_init(&b);
 	put(&b, "weights", DTYPE_F32, SHAPE(1, 2), values);
-	struct row_source *s = opened(&b);
-	assert_true(weight_at(s, 0, 0, 0, 0, 0) == 1.0004f);
-	s->free(s);
+	struct named_rows rows = opened(&b);
+	assert_true(weight_at(rows.source, 0, 0, 0, 0, 0) == 1.0004f);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
-static void expect_visible(const char *json, const char *settings, const char *expected)
+static void expect_attended(const char *json, const char *settings, const char *expected)
 {
 	struct attn_error err = {0};
 	struct bundle b = bundle_of(json);
 	char found[100], *end = found;
 	if (settings)
 		put_setting(&b, "appended_keys", settings);
-	struct row_source *s = opened(&b);
-	struct row_block block = {.count = s->info->queries, .keys = s->info->keys};
-	assert_int_equal(s->read(s, 0, &block, &err), ATTN_OK);
+	struct named_rows rows = opened(&b);
+	struct row_block block = {.count = rows.info.shape.queries, .keys = rows.info.shape.keys};
+	assert_int_equal(rows.source->read(rows.source, 0, &block, &err), ATTN_OK);
 	for (size_t i = 0; i < block.count * block.keys; i++) {
 		if (i > 0 && i % block.keys == 0)
 			*end++ = ' ';
-		*end++ = block.visible[i] ? '1' : '.';
+		*end++ = block.cells[i] ? '1' : '.';
 	}
 	*end = '\0';
 	assert_string_equal(found, expected);
-	s->free(s);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
 /* A masked cell is told from a weight of 0 where the file says what hides keys;
  * a cell with a weight was seen, whatever it says. */
-static void test_visible(void **state)
+static void test_attended(void **state)
 {
 	(void)state;
-	expect_visible("{\"weights\": [[1, 0], [0, 1]]}", NULL, "11 11");
-	expect_visible("{\"weights\": [[1, 0], [0, 1]], \"causal\": true}", NULL, "1. 11");
-	expect_visible("{\"weights\": [[1, 0], [0, 1]], \"mask\": [true, false]}", NULL, "1. 11");
-	expect_visible("{\"weights\": [[1, 0], [0, 1]], \"key_padding\": [true, false]}", NULL, "1. 11");
-	expect_visible("{\"weights\": [[0, 0], [0, 0]], \"kv_lengths\": [1]}", NULL, "1. 1.");
-	expect_visible("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"causal\": true}", "zero", "1.1 111");
-	expect_visible("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"mask\": [false]}", "bias,zero", "111 .11");
+	expect_attended("{\"weights\": [[1, 0], [0, 1]]}", NULL, "11 11");
+	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"causal\": true}", NULL, "1. 11");
+	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"mask\": [true, false]}", NULL, "1. 11");
+	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"key_padding\": [true, false]}", NULL, "1. 11");
+	expect_attended("{\"weights\": [[0, 0], [0, 0]], \"kv_lengths\": [1]}", NULL, "1. 1.");
+	expect_attended("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"causal\": true}", "zero", "1.1 111");
+	expect_attended("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"mask\": [false]}", "bias,zero", "111 .11");
 }
 
 static void test_labels(void **state)
@@ -293,14 +303,14 @@ static void test_labels(void **state)
 				    " \"tokens\": [\"a\", \"b\"], \"layer\": 7, \"head_names\": [\"h\"]}");
 	put_setting(&b, "past_keys", "1");
 	put_setting(&b, "appended_keys", "bias,zero");
-	struct row_source *s = opened(&b);
+	struct named_rows rows = opened(&b);
 	static const char *const keys[] = {"0", "a", "b", "<bias>", "<zero>"};
 	for (size_t i = 0; i < 5; i++)
-		assert_string_equal(s->info->key_labels.items[i], keys[i]);
-	assert_string_equal(s->info->head_names.items[0], "h");
-	assert_true(s->info->layer_known && s->info->has_tokens && !s->info->cross);
-	assert_int_equal(s->info->first_layer, 7);
-	s->free(s);
+		assert_string_equal(rows.info.key_labels.items[i], keys[i]);
+	assert_string_equal(rows.info.head_names.items[0], "h");
+	assert_true(rows.info.layer_known && rows.info.has_tokens && !rows.info.shape.cross);
+	assert_int_equal(rows.info.first_layer, 7);
+	named_rows_release(&rows);
 	bundle_release(&b);
 }
 
@@ -316,7 +326,7 @@ int main(void)
 	    cmocka_unit_test(test_setting_refusals),
 	    cmocka_unit_test(test_bad_weights),
 	    cmocka_unit_test(test_slack),
-	    cmocka_unit_test(test_visible),
+	    cmocka_unit_test(test_attended),
 	    cmocka_unit_test(test_labels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,7 +223,7 @@ static void test_fits(void **state)
 	(void)state;
 	for (size_t n = 0; n < 6 * 6; n++) {
 		size_t rows = counts[n / 6], cols = counts[n % 6];
-		struct rows_info info = {.queries = rows, .keys = cols};
+		struct rows_info info = {.shape = {.queries = rows, .keys = cols}};
 
 		for (size_t i = 0; i < rows; i++)
 			string_list_add(&info.query_labels, tokens[i % 10]);

@@ -47,11 +47,11 @@ static void expect_weights(struct comparison *c, const struct answer *a)
 	char message[100];
 	for (size_t i = 0; i < a->cells && a->weights; i++) {
 		size_t row = i / o->K;
-		if (a->visible[i] != o->visible[i]) {
-			snprintf(message, sizeof message, "visible[%zu] is %d", i, a->visible[i]);
+		if (a->attended[i] != o->attended[i]) {
+			snprintf(message, sizeof message, "attended[%zu] is %d", i, a->attended[i]);
 			fail_case(&c->x->b, c->name, message);
 		}
-		if (!a->visible[i] && a->weights[i] != 0)
+		if (!a->attended[i] && a->weights[i] != 0)
 			fail_case(&c->x->b, c->name, "a masked weight is not 0");
 		if (!o->close[row])
 			expect_near(c, "weights", i, (double)a->weights[i], o->weights[i],
@@ -85,10 +85,12 @@ static void expect_answer(struct comparison *c, const struct answer *a)
 static void expect_scores(struct comparison *c, const struct answer *a, enum score_stage stage)
 {
 	const struct oracle *o = &c->x->o;
-	static const char *const names[] = {"", "raw", "capped", "masked"};
+	static const char *const names[SCORE_STAGES] = {
+	    [SCORES_RAW] = "raw", [SCORES_CAPPED] = "capped", [SCORES_MASKED] = "masked"};
 	const double *want = stage == SCORES_RAW ? o->raw : stage == SCORES_CAPPED ? o->capped : o->masked;
 	for (size_t i = 0; i < a->cells; i++)
-		expect_near(c, names[stage], i, (double)a->scores[i], want[i], 2e-6 + 1e-5 * fabs(want[i]));
+		expect_near(c, names[stage], i, (double)a->scores[stage][i], want[i],
+			    2e-6 + 1e-5 * fabs(want[i]));
 }
 
 /* Contexts alone, and scores of some stage: other ways through the engine. */
@@ -96,13 +98,12 @@ static void expect_other_wants(struct comparison *c, enum score_stage stage)
 {
 	const struct variant *x = c->x;
 	if (!x->no_values) {
-		struct answer contexts =
-		    compute(&x->b, c->name, (struct engine_want){false, true, SCORES_NONE});
+		struct answer contexts = compute(&x->b, c->name, (struct rows_want){.context = true});
 		expect_answer(c, &contexts);
 		answer_release(&contexts);
 	}
 	if (x->o.maps == 1) { /* two maps have no scores to show */
-		struct answer scores = compute(&x->b, c->name, (struct engine_want){true, true, stage});
+		struct answer scores = compute(&x->b, c->name, want_scores(SCORES_OF(stage)));
 		expect_answer(c, &scores);
 		expect_scores(c, &scores, stage);
 		answer_release(&scores);
@@ -121,10 +122,10 @@ static void expect_variant(unsigned seed)
 	roll_variant(&x, seed);
 	oracle_compute(&x.o);
 	threads_set(1);
-	struct answer one = compute(&x.b, name, (struct engine_want){true, true, SCORES_NONE});
+	struct answer one = compute(&x.b, name, want_scores(NO_SCORES));
 	expect_answer(&c, &one);
 	threads_set(2);
-	struct answer two = compute(&x.b, name, (struct engine_want){true, true, SCORES_NONE});
+	struct answer two = compute(&x.b, name, want_scores(NO_SCORES));
 	if (memcmp(one.weights, two.weights, one.cells * sizeof(float)) != 0 ||
 	    (one.context && memcmp(one.context, two.context, one.contexts * sizeof(float)) != 0))
 		fail_case(&x.b, name, "two threads give other bytes than one");
@@ -152,10 +153,15 @@ static void test_rolled(void **state)
 
 /* --- hand-worked --- */
 
-static struct answer compute_json(const char *json, enum score_stage stage)
+enum {
+	WEIGHTS = -1
+};
+
+/* With the scores of a stage, or WEIGHTS alone. */
+static struct answer compute_json(const char *json, int stage)
 {
 	struct bundle b = bundle_of(json);
-	struct answer a = compute(&b, json, (struct engine_want){true, true, stage});
+	struct answer a = compute(&b, json, want_scores(stage == WEIGHTS ? NO_SCORES : SCORES_OF(stage)));
 	bundle_release(&b);
 	return a;
 }
@@ -171,7 +177,7 @@ static void expect_floats(const char *json, const char *what, const float *got, 
 
 struct by_hand {
 	const char *json;
-	enum score_stage stage; /* SCORES_NONE: `numbers` are weights, else scores */
+	int stage; /* WEIGHTS: `numbers` are these, else scores */
 	size_t count;
 	double numbers[16];
 };
@@ -183,50 +189,47 @@ static const struct by_hand by_hand[] = {
     /* The corner of causal is the top left where there is no past: query i sees i + 1 keys,
      * also with more keys than queries; with kv_lengths it is the bottom right of these:
      * 3 - 2 = 1 more. */
-    {"{\"q\": [[[0], [0]]], \"k\": [[[1], [1], [1]]], \"causal\": true}",
-     SCORES_NONE,
-     6,
-     {1, 0, 0, 0.5, 0.5, 0}},
+    {"{\"q\": [[[0], [0]]], \"k\": [[[1], [1], [1]]], \"causal\": true}", WEIGHTS, 6, {1, 0, 0, 0.5, 0.5, 0}},
     {"{\"q\": [[[0], [0]]], \"k\": [[[1], [1], [1], [1]]], \"causal\": true, \"kv_lengths\": [3]}",
-     SCORES_NONE,
+     WEIGHTS,
      8,
      {0.5, 0.5, 0, 0, 1. / 3, 1. / 3, 1. / 3, 0}},
     /* The mask is added after the cap of 0.5, which would make less of its ln 3. */
     {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"softcap\": 0.5, \"mask\": [[0, " LN3 "]]}",
-     SCORES_NONE,
+     WEIGHTS,
      2,
      {0.25, 0.75}},
     /* A window of 1 before and none after: two keys, its own one among them. */
     {"{\"q\": [[[0], [0], [0], [0]]], \"k\": [[[1], [1], [1], [1]]], \"window\": \"1,0\"}",
-     SCORES_NONE,
+     WEIGHTS,
      16,
      {1, 0, 0, 0, 0.5, 0.5, 0, 0, 0, 0.5, 0.5, 0, 0, 0, 0.5, 0.5}},
     {"{\"q\": [[[0], [0], [0]]], \"k\": [[[1], [1], [1]]], \"window\": \"0,1\"}",
-     SCORES_NONE,
+     WEIGHTS,
      9,
      {0.5, 0.5, 0, 0, 0.5, 0.5, 0, 0, 1}},
     /* With a past of two the own key of the query is key 2. */
     {"{\"q\": [[[0]]], \"k\": [[[1]]], \"past_k\": [[[1], [1]]], \"window\": \"1,0\"}",
-     SCORES_NONE,
+     WEIGHTS,
      3,
      {0, 0.5, 0.5}},
     /* Every other key, counted from the query; the window counts those: 3 sees 3 and 1, not 0, 2. */
     {"{\"q\": [[[0], [0], [0], [0]]], \"k\": [[[1], [1], [1], [1]]], \"window\": \"1,0\", \"dilation\": 2}",
-     SCORES_NONE,
+     WEIGHTS,
      16,
      {1, 0, 0, 0, 0, 1, 0, 0, 0.5, 0, 0.5, 0, 0, 0.5, 0, 0.5}},
     /* A prefix of 2 is seen by all, the rest is causal. */
     {"{\"q\": [[[0], [0], [0]]], \"k\": [[[1], [1], [1]]], \"prefix\": 2}",
-     SCORES_NONE,
+     WEIGHTS,
      9,
      {0.5, 0.5, 0, 0.5, 0.5, 0, 1. / 3, 1. / 3, 1. / 3}},
     /* Blocks of one, window 1: each its own; block 0 is global: seen by all and sees all. */
     {"{\"q\": [[[0], [0], [0]]], \"k\": [[[1], [1], [1]]], \"blocks\": \"size=1,global=1,window=1\"}",
-     SCORES_NONE,
+     WEIGHTS,
      9,
      {1. / 3, 1. / 3, 1. / 3, 0.5, 0.5, 0, 0.5, 0, 0.5}},
     {"{\"q\": [[[0], [0], [0]]], \"k\": [[[1], [1], [1]]], \"segments\": [5, 5, 7]}",
-     SCORES_NONE,
+     WEIGHTS,
      9,
      {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}},
     /* ALiBi with 3 heads: those of 2 heads, 1/16 and 1/256, then the first of 4, 1/4. */
@@ -243,12 +246,12 @@ static const struct by_hand by_hand[] = {
      {1, 4, 2, 1}},
     /* Query heads 0 and 1 share kv head 0, 2 and 3 kv head 1: repeated, not tiled. */
     {"{\"q\": [[[1]], [[1]], [[1]], [[1]]], \"k\": [[[0], [" LN3 "]], [[" LN3 "], [0]]], \"scale\": 1}",
-     SCORES_NONE,
+     WEIGHTS,
      8,
      {0.25, 0.75, 0.25, 0.75, 0.75, 0.25, 0.75, 0.25}},
     /* Temperature 2 halves 2 ln 3; the cap comes after: 2 atanh(1/2) = ln 3 and cap 2 give 1. */
     {"{\"q\": [[[1]]], \"k\": [[[0], [2.1972245773362196]]], \"scale\": 1, \"temperature\": 2}",
-     SCORES_NONE,
+     WEIGHTS,
      2,
      {0.25, 0.75}},
     {"{\"q\": [[[1]]], \"k\": [[[0], [2.1972245773362196]]], \"scale\": 1, \"temperature\": 2, \"softcap\": "
@@ -273,35 +276,32 @@ static const struct by_hand by_hand[] = {
      {2.964027580}},
     /* A sink of ln 2 beside scores 0 and 0: 1 / (2 + 1 + 1).  It is subtracted, too: 1000 leaves
      * nothing and no NaN, and -1000 takes nothing. */
-    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"sinks\": " LN2 "}", SCORES_NONE, 2, {0.25, 0.25}},
-    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"sinks\": 1000}", SCORES_NONE, 2, {0, 0}},
-    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"sinks\": -1000}", SCORES_NONE, 2, {0.5, 0.5}},
-    {"{\"q\": [[[1000]]], \"k\": [[[1], [1]]], \"zero_sink\": true}", SCORES_NONE, 2, {0.5, 0.5}},
-    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"zero_sink\": true}", SCORES_NONE, 2, {1. / 3, 1. / 3}},
+    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"sinks\": " LN2 "}", WEIGHTS, 2, {0.25, 0.25}},
+    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"sinks\": 1000}", WEIGHTS, 2, {0, 0}},
+    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"sinks\": -1000}", WEIGHTS, 2, {0.5, 0.5}},
+    {"{\"q\": [[[1000]]], \"k\": [[[1], [1]]], \"zero_sink\": true}", WEIGHTS, 2, {0.5, 0.5}},
+    {"{\"q\": [[[0]]], \"k\": [[[1], [1]]], \"zero_sink\": true}", WEIGHTS, 2, {1. / 3, 1. / 3}},
     /* sparsemax of 0.2, 1, 0: tau = (0.2 + 1 - 1) / 2 = 0.1. */
     {"{\"q\": [[[1]]], \"k\": [[[0.2], [1], [0]]], \"scale\": 1, \"normalizer\": \"sparsemax\"}",
-     SCORES_NONE,
+     WEIGHTS,
      3,
      {0.1, 0.9, 0}},
     /* 1.5-entmax: with halves x of 0.2 and 0, tau = -0.6: 0.8^2 + 0.6^2 = 1. */
     {"{\"q\": [[[1]]], \"k\": [[[0.4], [0], [-9]]], \"scale\": 1, \"normalizer\": \"entmax15\"}",
-     SCORES_NONE,
+     WEIGHTS,
      3,
      {0.64, 0.36, 0}},
     /* phi(1) phi(0) = 2, phi(1) phi(2) = 6: 1/4 and 3/4.  phi(-ln 2) = 1/2. */
-    {"{\"q\": [[[1]]], \"k\": [[[0], [2]]], \"normalizer\": \"linear\"}", SCORES_NONE, 2, {0.25, 0.75}},
-    {"{\"q\": [[[1]]], \"k\": [[[-" LN2 "], [0.5]]], \"normalizer\": \"linear\"}",
-     SCORES_NONE,
-     2,
-     {0.25, 0.75}},
+    {"{\"q\": [[[1]]], \"k\": [[[0], [2]]], \"normalizer\": \"linear\"}", WEIGHTS, 2, {0.25, 0.75}},
+    {"{\"q\": [[[1]]], \"k\": [[[-" LN2 "], [0.5]]], \"normalizer\": \"linear\"}", WEIGHTS, 2, {0.25, 0.75}},
     /* Of equal scores the lower key stays; the two that do share. */
     {"{\"q\": [[[1]]], \"k\": [[[0], [1], [2], [1]]], \"scale\": 0, \"top_k\": 2}",
-     SCORES_NONE,
+     WEIGHTS,
      4,
      {0.5, 0.5, 0, 0}},
     /* 3/4 - 1/2 1/2 and 1/4 - 1/2 1/2: maps 0 and 1 of a head stand side by side. */
     {"{\"q\": [[[1]], [[1]]], \"k\": [[[" LN3 "], [0]], [[0], [0]]], \"scale\": 1, \"lambda\": 0.5}",
-     SCORES_NONE,
+     WEIGHTS,
      2,
      {0.5, 0}},
     /* (3, 4) has the length 5, and a mean square of 12.5. */
@@ -320,8 +320,8 @@ static void test_by_hand(void **state)
 		const struct by_hand *h = &by_hand[i];
 		struct answer a = compute_json(h->json, h->stage);
 		assert_int_equal(a.cells, h->count);
-		expect_floats(h->json, h->stage == SCORES_NONE ? "weights" : "scores",
-			      h->stage == SCORES_NONE ? a.weights : a.scores, h->numbers, h->count);
+		expect_floats(h->json, h->stage == WEIGHTS ? "weights" : "scores",
+			      h->stage == WEIGHTS ? a.weights : a.scores[h->stage], h->numbers, h->count);
 		answer_release(&a);
 	}
 }
@@ -344,7 +344,7 @@ static void test_rotary_pairs(void **state)
 			    " \"scale\": 1, \"rope\": 10000, \"rope_style\": \"%s\"}",
 			    key == 1, key == 2, styles[i]);
 			struct answer a = compute_json(json, SCORES_RAW);
-			expect_floats(json, "score", a.scores + 2, &wanted[i][key - 1], 1);
+			expect_floats(json, "score", a.scores[SCORES_RAW] + 2, &wanted[i][key - 1], 1);
 			answer_release(&a);
 		}
 }
@@ -358,7 +358,7 @@ static void test_rotary_past(void **state)
 				   " \"scale\": 1, \"rope\": 10000}";
 	(void)state;
 	struct answer a = compute_json(json, SCORES_RAW);
-	expect_floats(json, "scores", a.scores, wanted, 3);
+	expect_floats(json, "scores", a.scores[SCORES_RAW], wanted, 3);
 	answer_release(&a);
 }
 
@@ -370,7 +370,7 @@ static void test_unequal_fused(void **state)
 	    " \"scale\": 1}";
 	(void)state;
 	struct answer a = compute_json(json, SCORES_RAW);
-	expect_floats(json, "score", a.scores, (const double[]){6}, 1);
+	expect_floats(json, "score", a.scores[SCORES_RAW], (const double[]){6}, 1);
 	expect_floats(json, "context", a.context, (const double[]){5, 7}, 2);
 	answer_release(&a);
 }
@@ -385,7 +385,7 @@ static void test_latent_by_hand(void **state)
 	const double score = 10 / sqrt(3), value = 21;
 	(void)state;
 	struct answer a = compute_json(json, SCORES_RAW);
-	expect_floats(json, "score", a.scores, &score, 1);
+	expect_floats(json, "score", a.scores[SCORES_RAW], &score, 1);
 	expect_floats(json, "context", a.context, &value, 1);
 	answer_release(&a);
 }
@@ -400,7 +400,7 @@ static void test_sinusoids(void **state)
 	const double wanted[] = {1, cos(1), cos(1), 1};
 	(void)state;
 	struct answer a = compute_json(json, SCORES_RAW);
-	expect_floats(json, "scores", a.scores, wanted, 4);
+	expect_floats(json, "scores", a.scores[SCORES_RAW], wanted, 4);
 	answer_release(&a);
 }
 

@@ -18,11 +18,10 @@
 struct matrix {
 	struct row_source source;
 	struct rows_info info;
-	struct masking masking;
 	const float *weights;
 	float rows[ROWS_BLOCK * 320];
-	unsigned char visible[ROWS_BLOCK * 320];
-	size_t freed; /* how often */
+	unsigned char cells[ROWS_BLOCK * 320];
+	size_t started, freed; /* how often */
 };
 
 static enum attn_status matrix_read(struct row_source *source, size_t worker, struct row_block *block,
@@ -32,15 +31,22 @@ static enum attn_status matrix_read(struct row_source *source, size_t worker, st
 	(void)err;
 	assert_int_equal(worker, 0);
 	assert_in_range(block->count, 1, ROWS_BLOCK);
-	assert_true(block->query + block->count <= m->info.queries);
-	assert_int_equal(block->keys, m->info.keys);
+	assert_true(block->query + block->count <= source->shape.queries);
+	assert_int_equal(block->keys, source->shape.keys);
 	for (size_t i = 0; i < block->count * block->keys; i++) {
 		float weight = m->weights[block->query * block->keys + i];
-		m->visible[i] = weight >= 0;
+		m->cells[i] = weight >= 0 ? CELL_ATTENDED : CELL_MASKED;
 		m->rows[i] = weight >= 0 ? weight : 0;
 	}
 	block->weights = m->rows;
-	block->visible = m->visible;
+	block->cells = m->cells;
+	return ATTN_OK;
+}
+
+static enum attn_status matrix_start(struct row_source *source, struct attn_error *err)
+{
+	(void)err;
+	((struct matrix *)source)->started++;
 	return ATTN_OK;
 }
 
@@ -64,59 +70,85 @@ static struct matrix *matrix_new(size_t queries, size_t keys, const float *weigh
 {
 	struct matrix *m = calloc(1, sizeof *m);
 	assert_non_null(m);
-	m->source = (struct row_source){&m->info, &m->masking, 10, matrix_read, matrix_free};
-	m->info = (struct rows_info){.batch = 1, .layers = 1, .heads = 2, .queries = queries, .keys = keys};
-	m->masking = (struct masking){.batch = 1, .heads = 2, .queries = queries, .plain_keys = keys};
+	m->info.shape =
+	    (struct rows_shape){.batch = 1, .layers = 1, .heads = 2, .queries = queries, .keys = keys};
+	m->source = (struct row_source){.shape = m->info.shape,
+					.row_cost = 10,
+					.start = matrix_start,
+					.read = matrix_read,
+					.free = matrix_free};
 	m->weights = weights;
 	add_labels(&m->info.query_labels, of_queries, queries);
 	add_labels(&m->info.key_labels, of_keys, keys);
 	return m;
 }
 
-/* Free the view, which frees its matrix's rows once. */
-static void finish(struct row_source *view, struct matrix *m)
+/* Release the view, which frees its matrix's rows once. */
+static void finish(struct named_rows *view, struct matrix *m)
 {
-	view->free(view);
+	named_rows_release(view);
 	assert_int_equal(m->freed, 1);
 	rows_info_release(&m->info);
 	free(m);
 }
 
-static struct row_source *words_of(struct matrix *m)
+static struct named_rows words_of(struct matrix *m)
 {
-	struct row_source *view = NULL;
-	assert_int_equal(view_words_open(&view, &m->source, NULL), ATTN_OK);
+	struct named_rows inner = {&m->source, m->info}, view;
+	assert_int_equal(view_words_open(&view, &inner, NULL), ATTN_OK);
 	return view;
 }
 
-static struct row_source *view_of(struct row_source *inner, struct view_options options)
+static struct named_rows view_of(struct matrix *m, struct view_options options)
 {
-	struct row_source *view = NULL;
-	assert_int_equal(view_open(&view, inner, &options, NULL), ATTN_OK);
+	struct named_rows inner = {&m->source, m->info}, view;
+	assert_int_equal(view_open(&view, &inner, &options, NULL), ATTN_OK);
 	return view;
 }
 
-static struct row_block read_rows(struct row_source *view, size_t query, size_t count)
+/* View a view, whose names are not needed any more. */
+static void view_again(struct named_rows *view, struct view_options options)
 {
+	struct named_rows inner = *view;
+	assert_int_equal(view_open(view, &inner, &options, NULL), ATTN_OK);
+	rows_info_release(&inner.info);
+}
+
+static struct row_block read_rows(const struct named_rows *view, size_t query, size_t count)
+{
+	struct row_source *source = view->source;
 	struct row_block block = {
-	    .head = 1, .query = query, .count = count, .keys = view->info->keys, .masked = 99};
-	assert_int_equal(view->read(view, 0, &block, NULL), ATTN_OK);
-	assert_null(block.scores);
+	    .head = 1, .query = query, .count = count, .keys = source->shape.keys, .masked = 99};
+	assert_int_equal(source->shape.heads, view->info.shape.heads);
+	assert_int_equal(source->shape.queries, view->info.shape.queries);
+	assert_int_equal(source->shape.keys, view->info.shape.keys);
+	assert_int_equal(source->read(source, 0, &block, NULL), ATTN_OK);
+	for (int stage = 0; stage < SCORE_STAGES; stage++)
+		assert_null(block.scores[stage]);
 	assert_null(block.context);
 	return block;
 }
 
-/* All rows at once: expected weights, below 0 where masked; 10 more where not counted. */
-static void expect_rows(struct row_source *view, const double *expected, size_t masked)
+/* In what is expected: */
+#define MASKED (-1.0)
+#define REMOVED (-2.0)
+#define UNSCALED(w) (10.0 + (w))
+
+/* All rows at once, weight by weight. */
+static void expect_rows(const struct named_rows *view, const double *expected, size_t masked)
 {
-	struct row_block block = read_rows(view, 0, view->info->queries);
+	struct row_block block = read_rows(view, 0, view->info.shape.queries);
 	for (size_t i = 0; i < block.count * block.keys; i++) {
-		double e = expected[i];
-		unsigned char visible = e < 0 ? 0 : e >= 10 ? CELL_UNSCALED : 1;
-		double weight = e < 0 ? 0 : e >= 10 ? e - 10 : e;
-		if (fabs((double)block.weights[i] - weight) > 1e-6 || block.visible[i] != visible)
-			fail_msg("cell %zu is %g (visible %d), expected %g", i, (double)block.weights[i],
-				 block.visible[i], e);
+		double e = expected[i], weight = e < 0 ? 0 : e >= 10 ? e - 10 : e;
+		unsigned char cell = e == MASKED    ? CELL_MASKED
+				     : e == REMOVED ? CELL_REMOVED
+				     : e >= 10      ? CELL_UNSCALED
+						    : CELL_ATTENDED;
+		if (fabs((double)block.weights[i] - weight) > 1e-6 || block.cells[i] != cell)
+			fail_msg("cell %zu is %g (of kind %d), expected %g", i, (double)block.weights[i],
+				 block.cells[i], e);
+		if (e < 0)
+			assert_true(block.weights[i] == 0);
 	}
 	assert_int_equal(block.masked, masked);
 }
@@ -128,14 +160,14 @@ static void words_of_three(void **state)
 	(void)state;
 	const char *const tokens[] = {"\u2581un", "happy", "\u2581cat"};
 	struct matrix *m = matrix_new(3, 3, three, tokens, tokens);
-	struct row_source *view = words_of(m);
-	assert_int_equal(view->info->queries, 2);
-	assert_int_equal(view->info->keys, 2);
-	assert_string_equal(view->info->query_labels.items[0], "unhappy");
-	assert_string_equal(view->info->key_labels.items[1], "cat");
+	struct named_rows view = words_of(m);
+	assert_int_equal(view.info.shape.queries, 2);
+	assert_int_equal(view.info.shape.keys, 2);
+	assert_string_equal(view.info.query_labels.items[0], "unhappy");
+	assert_string_equal(view.info.key_labels.items[1], "cat");
 	/* (.5 + .3 + .1 + .6) / 2, (.2 + .3) / 2; .25 + .25, .5 */
-	expect_rows(view, (const double[]){.75, .25, .5, .5}, 0);
-	finish(view, m);
+	expect_rows(&view, (const double[]){.75, .25, .5, .5}, 0);
+	finish(&view, m);
 }
 
 static void words_masked(void **state)
@@ -144,22 +176,22 @@ static void words_masked(void **state)
 	const char *const tokens[] = {"\u2581a", "\u2581b", "c"};
 	static const float causal[] = {1, -1, -1, .4f, .6f, -1, .2f, .3f, .5f};
 	struct matrix *m = matrix_new(3, 3, causal, tokens, tokens);
-	struct row_source *view = words_of(m);
-	expect_rows(view, (const double[]){1, -1, .3, .7}, 0);
-	finish(view, m);
+	struct named_rows view = words_of(m);
+	expect_rows(&view, (const double[]){1, MASKED, .3, .7}, 0);
+	finish(&view, m);
 
 	/* A piece that sees nothing has no part in the mean. */
 	static const float half[] = {.5f, .5f, -1, -1, -1, -1, .2f, .3f, .5f};
 	m = matrix_new(3, 3, half, tokens, tokens);
 	view = words_of(m);
-	expect_rows(view, (const double[]){.5, .5, .2, .8}, 0);
-	finish(view, m);
+	expect_rows(&view, (const double[]){.5, .5, .2, .8}, 0);
+	finish(&view, m);
 
 	static const float none[] = {-1, 1, -1, -1, -1, -1, -1, -1, -1};
 	m = matrix_new(3, 3, none, tokens, tokens);
 	view = words_of(m);
-	expect_rows(view, (const double[]){-1, 1, -1, -1}, 1);
-	finish(view, m);
+	expect_rows(&view, (const double[]){MASKED, 1, MASKED, MASKED}, 1);
+	finish(&view, m);
 }
 
 /* Words of 1, 2, 3, 4, ... 150 tokens, so that some are longer than a block. */
@@ -192,10 +224,10 @@ static void words_across_blocks(void **state)
 			weights[q * KEYS + k] /= sum;
 	}
 	struct matrix *m = matrix_new(QUERIES, KEYS, weights, tokens, tokens);
-	struct row_source *view = words_of(m);
-	assert_int_equal(view->info->queries, words);
+	struct named_rows view = words_of(m);
+	assert_int_equal(view.info.shape.queries, words);
 	for (size_t from = 0; from < words; from += 3) {
-		struct row_block block = read_rows(view, from, from + 3 < words ? 3 : words - from);
+		struct row_block block = read_rows(&view, from, from + 3 < words ? 3 : words - from);
 		for (size_t r = 0; r < block.count; r++) {
 			double total = 0;
 			for (size_t word = 0; word < block.keys; word++) {
@@ -210,7 +242,7 @@ static void words_across_blocks(void **state)
 			assert_true(fabs(total - 1) < 1e-5);
 		}
 	}
-	finish(view, m);
+	finish(&view, m);
 }
 
 static void words_past_and_appended(void **state)
@@ -220,42 +252,40 @@ static void words_past_and_appended(void **state)
 	const char *const keys[] = {"0", "1", "\u2581un", "happy", "<bias>"};
 	static const float weights[] = {.1f, .2f, .3f, -1, .4f, .2f, .2f, .2f, .2f, .2f};
 	struct matrix *m = matrix_new(2, 5, weights, tokens, keys);
-	m->masking.past_keys = 2;
-	m->masking.plain_keys = 4;
-	m->masking.appended_keys = 1;
-	struct row_source *view = words_of(m);
-	assert_int_equal(view->info->keys, 4);
-	assert_int_equal(view->masking->past_keys, 2);
-	assert_int_equal(view->masking->plain_keys, 3);
-	assert_int_equal(view->masking->appended_keys, 1);
-	assert_string_equal(view->info->key_labels.items[1], "1");
-	assert_string_equal(view->info->key_labels.items[2], "unhappy");
-	expect_rows(view, (const double[]){.15, .2, .35, .3}, 0);
-	view = view_of(view, (struct view_options){.exclude_diagonal = true});
-	expect_rows(view, (const double[]){.15, .2, 10.35, .3}, 0);
-	finish(view, m);
+	m->source.shape.past_keys = m->info.shape.past_keys = 2;
+	m->source.shape.appended_keys = m->info.shape.appended_keys = 1;
+	struct named_rows view = words_of(m);
+	assert_int_equal(view.info.shape.keys, 4);
+	assert_int_equal(view.info.shape.past_keys, 2);
+	assert_int_equal(view.info.shape.appended_keys, 1);
+	assert_string_equal(view.info.key_labels.items[1], "1");
+	assert_string_equal(view.info.key_labels.items[2], "unhappy");
+	expect_rows(&view, (const double[]){.15, .2, .35, .3}, 0);
+	view_again(&view, (struct view_options){.exclude_diagonal = true});
+	expect_rows(&view, (const double[]){.15, .2, UNSCALED(.35), .3}, 0);
+	finish(&view, m);
 }
 
 static void crops(void **state)
 {
 	(void)state;
 	struct matrix *m = matrix_new(3, 3, three, NULL, NULL);
-	struct row_source *view = view_of(&m->source, (struct view_options){
-							  .queries = (const bool[]){true, false, true},
-							  .keys = (const bool[]){false, true, true},
-						      });
-	expect_rows(view, (const double[]){.3, .2, .25, .5}, 0);
-	assert_string_equal(view->info->query_labels.items[1], "2");
-	assert_string_equal(view->info->key_labels.items[0], "1");
-	assert_int_equal(query_number(view->info, 1), 2);
-	assert_int_equal(key_number(view->info, 0), 1);
+	struct named_rows view = view_of(m, (struct view_options){
+						.queries = (const bool[]){true, false, true},
+						.keys = (const bool[]){false, true, true},
+					    });
+	expect_rows(&view, (const double[]){.3, .2, .25, .5}, 0);
+	assert_string_equal(view.info.query_labels.items[1], "2");
+	assert_string_equal(view.info.key_labels.items[0], "1");
+	assert_int_equal(query_number(&view.info, 1), 2);
+	assert_int_equal(key_number(&view.info, 0), 1);
 
 	/* A crop of that keeps the numbers. */
-	view = view_of(view, (struct view_options){.queries = (const bool[]){false, true}});
-	expect_rows(view, (const double[]){.25, .5}, 0);
-	assert_int_equal(query_number(view->info, 0), 2);
-	assert_int_equal(key_number(view->info, 1), 2);
-	finish(view, m);
+	view_again(&view, (struct view_options){.queries = (const bool[]){false, true}});
+	expect_rows(&view, (const double[]){.25, .5}, 0);
+	assert_int_equal(query_number(&view.info, 0), 2);
+	assert_int_equal(key_number(&view.info, 1), 2);
+	finish(&view, m);
 }
 
 /* Masked means: nothing to see in the whole row, not only in what is shown of it. */
@@ -264,10 +294,10 @@ static void crop_counts_masked_rows(void **state)
 	(void)state;
 	static const float weights[] = {1, -1, -1, .4f, .6f, -1, -1, -1, -1};
 	struct matrix *m = matrix_new(3, 3, weights, NULL, NULL);
-	struct row_source *view =
-	    view_of(&m->source, (struct view_options){.keys = (const bool[]){false, false, true}});
-	expect_rows(view, (const double[]){-1, -1, -1}, 1);
-	finish(view, m);
+	struct named_rows view =
+	    view_of(m, (struct view_options){.keys = (const bool[]){false, false, true}});
+	expect_rows(&view, (const double[]){MASKED, MASKED, MASKED}, 1);
+	finish(&view, m);
 }
 
 static void exclusions(void **state)
@@ -276,31 +306,75 @@ static void exclusions(void **state)
 	struct matrix *m = matrix_new(3, 3, three, NULL, NULL);
 	struct view_options options = {.excluded = (const bool[]){true, false, false},
 				       .exclude_diagonal = true};
-	struct row_source *view = view_of(&m->source, options);
-	expect_rows(view, (const double[]){10.5, .3, .2, 10.1, 10.6, .3, 10.25, .25, 10.5}, 0);
-	assert_null(view->info->key_numbers);
-	finish(view, m);
+	struct named_rows view = view_of(m, options);
+	expect_rows(&view,
+		    (const double[]){UNSCALED(.5), .3, .2, UNSCALED(.1), UNSCALED(.6), .3, UNSCALED(.25), .25,
+				     UNSCALED(.5)},
+		    0);
+	assert_null(view.info.key_numbers);
+	finish(&view, m);
 
 	options.renormalise = true;
 	m = matrix_new(3, 3, three, NULL, NULL);
-	view = view_of(&m->source, options);
-	expect_rows(view, (const double[]){-1, .6, .4, -1, -1, 1, -1, 1, -1}, 0);
-	finish(view, m);
+	view = view_of(m, options);
+	expect_rows(&view, (const double[]){REMOVED, .6, .4, REMOVED, REMOVED, 1, REMOVED, 1, REMOVED}, 0);
+	finish(&view, m);
 
 	/* What is not shown has its part in the sum. */
 	options.keys = (const bool[]){true, true, false};
 	m = matrix_new(3, 3, three, NULL, NULL);
-	view = view_of(&m->source, options);
-	expect_rows(view, (const double[]){-1, .6, -1, -1, -1, 1}, 0);
-	finish(view, m);
+	view = view_of(m, options);
+	expect_rows(&view, (const double[]){REMOVED, .6, REMOVED, REMOVED, REMOVED, 1}, 0);
+	finish(&view, m);
 
 	/* Nothing is left of row 0, and row 1 has nothing but 0. */
 	static const float weights[] = {1, -1, -1, 1, 0, -1, .5f, 0, .5f};
 	options = (struct view_options){.excluded = (const bool[]){true, false, false}, .renormalise = true};
 	m = matrix_new(3, 3, weights, NULL, NULL);
-	view = view_of(&m->source, options);
-	expect_rows(view, (const double[]){-1, -1, -1, -1, -1, -1, -1, 0, 1}, 2);
-	finish(view, m);
+	view = view_of(m, options);
+	expect_rows(&view, (const double[]){REMOVED, MASKED, MASKED, REMOVED, MASKED, MASKED, REMOVED, 0, 1},
+		    2);
+	finish(&view, m);
+}
+
+/* What is masked anyway nobody can exclude: it stays masked, with the rest made 1 again
+ * or not. */
+static void excluded_and_masked(void **state)
+{
+	static const float causal[] = {1, -1, -1, .25f, .75f, -1, .2f, .3f, .5f};
+	(void)state;
+	struct view_options options = {.excluded = (const bool[]){false, true, false}};
+	struct matrix *m = matrix_new(3, 3, causal, NULL, NULL);
+	struct named_rows view = view_of(m, options);
+	expect_rows(&view,
+		    (const double[]){1, MASKED, MASKED, .25, UNSCALED(.75), MASKED, .2, UNSCALED(.3), .5}, 0);
+	finish(&view, m);
+
+	options.renormalise = true;
+	m = matrix_new(3, 3, causal, NULL, NULL);
+	view = view_of(m, options);
+	expect_rows(&view, (const double[]){1, MASKED, MASKED, 1, REMOVED, MASKED, 2. / 7, REMOVED, 5. / 7},
+		    0);
+
+	/* A crop of that keeps what each cell is. */
+	view_again(&view, (struct view_options){.keys = (const bool[]){false, true, true}});
+	expect_rows(&view, (const double[]){MASKED, MASKED, REMOVED, MASKED, REMOVED, 5. / 7}, 0);
+	finish(&view, m);
+}
+
+/* Views start what they wrap, and only then is it read. */
+static void starts(void **state)
+{
+	(void)state;
+	const char *const tokens[] = {"\u2581un", "happy", "\u2581cat"};
+	struct matrix *m = matrix_new(3, 3, three, tokens, tokens);
+	struct named_rows view = words_of(m);
+	view_again(&view, (struct view_options){.exclude_diagonal = true});
+	assert_int_equal(m->started, 0);
+	assert_int_equal(view.source->start(view.source, NULL), ATTN_OK);
+	assert_int_equal(m->started, 1);
+	expect_rows(&view, (const double[]){UNSCALED(.75), .25, .5, UNSCALED(.5)}, 0);
+	finish(&view, m);
 }
 
 /* Tokens, and the words that they make with "|" between. */
@@ -396,6 +470,8 @@ int main(void)
 	    cmocka_unit_test(crops),
 	    cmocka_unit_test(crop_counts_masked_rows),
 	    cmocka_unit_test(exclusions),
+	    cmocka_unit_test(excluded_and_masked),
+	    cmocka_unit_test(starts),
 	    cmocka_unit_test(words_of_lists),
 	    cmocka_unit_test(no_words),
 	};

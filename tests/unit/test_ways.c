@@ -35,9 +35,10 @@ static struct bundle random_bundle(size_t heads, size_t queries, size_t keys, si
  * least + 1e-5 |x|. */
 static void expect_near_rows(const struct bundle *b, const char *name, double least)
 {
-	struct answer plain = compute(b, name, (struct engine_want){true, true, SCORES_RAW});
+	struct answer plain = compute(b, name, want_scores(SCORES_OF(SCORES_RAW)));
 	for (int weights = 0; weights <= 1; weights++) {
-		struct answer tiles = compute(b, name, (struct engine_want){weights, true, SCORES_NONE});
+		struct answer tiles =
+		    compute(b, name, (struct rows_want){.weights = weights, .context = true});
 		for (size_t i = 0; i < plain.contexts; i++)
 			if (!(fabs((double)tiles.context[i] - (double)plain.context[i]) <=
 			      least + 1e-5 * fabs((double)plain.context[i])))
