@@ -68,17 +68,19 @@ static enum attn_status check_scale(const struct heatmap_options *h, const struc
 	const char *range = h->range == HEATMAP_RANGE_FIXED ? "fixed" : "head";
 	if (h->scale_max > 0 && h->range != HEATMAP_RANGE_SHARED)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--max' and '--range %s' both say where the scale ends: give one", range);
+				 "'--max' and '--range %s' cannot be combined: both say where the scale ends",
+				 range);
 	if (h->clip > 0 && h->range == HEATMAP_RANGE_FIXED)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--clip' and '--range fixed' both say where the scale ends: give one");
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--clip' and '--range fixed' cannot be combined: both say where the scale ends");
 	if (h->clip > 0 && h->scale_max > 0)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--clip' and '--max' both say where the scale ends: give one");
+				 "'--clip' and '--max' cannot be combined: both say where the scale ends");
 	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
 		return attn_fail(
 		    err, ATTN_USAGE,
-		    "these weights have a sign, which '--colormap %s' does not show: give one of %s",
+		    "these are signed weights, and '--colormap %s' does not show signs: give one of %s",
 		    colormap_name_of(h->colormap), colormap_diverging_names());
 	return ATTN_OK;
 }

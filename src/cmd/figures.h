@@ -12,7 +12,7 @@ struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
 	const char *title;               /* NULL: layer and head */
-	bool may_list;                   /* set before: --colormap list is for this command */
+	bool may_list;                   /* set by commands that have --colormap list */
 	bool list;                       /* it was given: colormaps_print, and nothing else */
 	bool sentences;                  /* lines where they end */
 	bool ordered;                    /* panels are in an order of their own */
@@ -86,7 +86,7 @@ struct head_figures {
 	struct figures *figures;
 	const char *directory;
 	struct grid_options single_options, overview_options;
-	struct selection one; /* the layer, batch item and head at hand */
+	struct selection one; /* the current layer, batch item and head */
 	struct grid_consumer single, overview;
 };
 

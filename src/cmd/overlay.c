@@ -76,20 +76,20 @@ enum attn_status overlay_check(struct overlay_options *options, const struct fig
 			       struct view_request *view, struct attn_error *err)
 {
 	if (!options->image && (options->patch_rows || options->skip_given))
-		return attn_fail(err, ATTN_USAGE, "'--%s' is for a picture's patches: give --image, too",
+		return attn_fail(err, ATTN_USAGE, "'--%s' also requires '--image'",
 				 options->patch_rows ? "patches" : "skip-keys");
 	if (!options->image)
 		return ATTN_OK;
 	if (!options->patch_rows || !view->query)
-		return attn_fail(err, ATTN_USAGE, "'--image' needs '--%s', too",
+		return attn_fail(err, ATTN_USAGE, "'--image' also requires '--%s'",
 				 view->query ? "patches RxC" : "query TOKEN");
 	const char *option = meaningless(figure, view);
 	if (option && strcmp(option, "format") == 0)
 		return attn_fail(err, ATTN_USAGE, "a picture with '--image' is written as .png");
 	if (option)
-		return attn_fail(err, ATTN_USAGE, "'--%s' does not go with '--image': leave it out", option);
+		return attn_fail(err, ATTN_USAGE, "'--%s' and '--image' cannot be combined", option);
 	if (view_exclusion(view) && !view->renormalise)
-		return attn_fail(err, ATTN_USAGE, "'%s' with '--image' needs '--renormalise', too",
+		return attn_fail(err, ATTN_USAGE, "'%s' with '--image' also requires '--renormalise'",
 				 view_exclusion(view));
 	options->query = view->query;
 	view->query = NULL;

@@ -48,7 +48,7 @@ enum attn_status terminal_choose(struct figure_options *figure, struct terminal 
 						  : NULL;
 	if (option)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--%s' is for files: leave it out where '--terminal' is given", option);
+				 "'--%s' is for files, and cannot be combined with '--terminal'", option);
 	*terminal = standard_output();
 	figure->terminal = terminal;
 	return ATTN_OK;

@@ -39,7 +39,7 @@ struct grid {
 	/* Without what does not count for the scale (CELL_UNSCALED): the largest magnitude, before
 	 * reduction, and the largest cell that has one that counts. */
 	float maximum, top;
-	unsigned char *counted; /* private, (cols): of the row at hand, whether a cell has such a weight */
+	unsigned char *counted; /* private, (cols): whether a cell of the current row has such a weight */
 
 	/* (rows, cols): 1 where a weight of the block does not count for the scale
 	 * (CELL_UNSCALED); NULL: all count. */

@@ -1,4 +1,4 @@
-/* Weights as few bits: how the page of attn view keeps them.
+/* Weights in few bits: how the page of attn view keeps them.
  *
  * A weight w of a row whose largest magnitude is m becomes the level l in
  * [0, L] whose (l / L)^2 is nearest to |w| / m, so that small weights keep their

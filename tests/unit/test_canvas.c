@@ -469,10 +469,10 @@ static void test_width_refusals(void **state)
 	(void)state;
 	figure.options = (struct heatmap_options){.width = {3, LENGTH_IN}, .size = 200};
 	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
-	assert_string_equal(err.message, "--width and --size are both given, expected one");
+	assert_string_equal(err.message, "--width and --size cannot be combined");
 	figure.options = (struct heatmap_options){.width = {3, LENGTH_IN}, .cell = 20};
 	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
-	assert_string_equal(err.message, "--width and --cell are both given, expected one");
+	assert_string_equal(err.message, "--width and --cell cannot be combined");
 	figure.options = (struct heatmap_options){.width = {9000, LENGTH_MM}};
 	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
 	assert_string_equal(err.message, "--width 9000mm is too large, expected at most 8466mm");

@@ -92,20 +92,6 @@ static void add_image(struct canvas *canvas, const struct canvas_cells *cells, b
 	image_release(&image);
 }
 
-/* A clip is the path at hand: it needs no beginning. */
-static const struct vector_format format = {
-    .image = add_image, .clip_add = clip_add, .clip_hatch = clip_hatch};
-
-static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
-{
-	vector_paint_hatch(canvas, &format, r, h);
-}
-
-static void cells(struct canvas *canvas, const struct canvas_cells *c)
-{
-	vector_paint_cells(canvas, &format, c);
-}
-
 static void ramp(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours, size_t count)
 {
 	enum {
@@ -133,7 +119,13 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 	text_show(canvas->text, c->context, t->text, t->style, t->x, t->y, t->direction);
 }
 
-static const struct canvas_class pdf_class = {fill, hatch, cells, ramp, text};
+/* A clip is the current path: it needs no beginning. */
+static const struct vector_class pdf_class = {
+    .canvas = {fill, vector_hatch, vector_cells, ramp, text},
+    .image = add_image,
+    .clip_add = clip_add,
+    .clip_hatch = clip_hatch,
+};
 
 static cairo_status_t keep(void *context, const unsigned char *bytes, unsigned int length)
 {
@@ -159,7 +151,8 @@ void canvas_pdf_begin(struct canvas_pdf *c, struct buffer *out, struct text_engi
 		      const struct canvas_sheet *sheet)
 {
 	const struct pango_functions *p = text_pango(engine);
-	*c = (struct canvas_pdf){.canvas = {.class = &pdf_class, .text = engine}, .out = out, .cairo = p};
+	*c = (struct canvas_pdf){
+	    .canvas = {.class = &pdf_class.canvas, .text = engine}, .out = out, .cairo = p};
 	c->surface =
 	    p->cairo_pdf_surface_create_for_stream(keep, out, sheet->width * points, sheet->height * points);
 	describe(c, sheet->title);

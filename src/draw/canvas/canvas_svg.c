@@ -181,19 +181,6 @@ static void add_image(struct canvas *canvas, const struct canvas_cells *cells, b
 	free(png);
 }
 
-static const struct vector_format format = {cells_begin, cells_end, add_image,
-					    clip_begin,  clip_add,  clip_hatch};
-
-static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
-{
-	vector_paint_hatch(canvas, &format, r, h);
-}
-
-static void cells(struct canvas *canvas, const struct canvas_cells *c)
-{
-	vector_paint_cells(canvas, &format, c);
-}
-
 static void ramp(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours, size_t count)
 {
 	enum {
@@ -269,7 +256,15 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 	text_lines(canvas->text, t->text, t->style, add_line, svg);
 }
 
-static const struct canvas_class svg_class = {fill, hatch, cells, ramp, text};
+static const struct vector_class svg_class = {
+    .canvas = {fill, vector_hatch, vector_cells, ramp, text},
+    .cells_begin = cells_begin,
+    .cells_end = cells_end,
+    .image = add_image,
+    .clip_begin = clip_begin,
+    .clip_add = clip_add,
+    .clip_hatch = clip_hatch,
+};
 
 static void add_extent(struct buffer *out, const char *name, double length, enum length_unit unit)
 {
@@ -280,8 +275,9 @@ void canvas_svg_begin(struct canvas_svg *c, struct buffer *out, struct text_engi
 		      const struct canvas_sheet *sheet)
 {
 	const char *family = text_used_family(engine);
-	*c = (struct canvas_svg){
-	    .canvas = {.class = &svg_class, .text = engine}, .out = out, .family = family ? family : ""};
+	*c = (struct canvas_svg){.canvas = {.class = &svg_class.canvas, .text = engine},
+				 .out = out,
+				 .family = family ? family : ""};
 	buffer_add_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 			       "xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\"");

@@ -111,9 +111,13 @@ static struct rect overlap(const struct canvas_cells *cells, struct rect r)
 	return r;
 }
 
+static const struct vector_class *class_of(const struct canvas *canvas)
+{
+	return (const struct vector_class *)canvas->class;
+}
+
 struct cells_painter {
 	struct canvas *canvas;
-	const struct vector_format *format;
 	const struct canvas_cells *cells;
 };
 
@@ -129,48 +133,50 @@ static void clip_run(void *context, struct rect r, int index)
 {
 	const struct cells_painter *p = context;
 	if (index == CANVAS_MASKED)
-		p->format->clip_add(p->canvas, r);
+		class_of(p->canvas)->clip_add(p->canvas, r);
 }
 
 static bool paint_rectangles(struct cells_painter *p)
 {
-	if (p->format->cells_begin)
-		p->format->cells_begin(p->canvas);
+	const struct vector_class *class = class_of(p->canvas);
+	if (class->cells_begin)
+		class->cells_begin(p->canvas);
 	bool good = each_run(p->cells, fill_run, p);
-	if (p->format->cells_end)
-		p->format->cells_end(p->canvas);
+	if (class->cells_end)
+		class->cells_end(p->canvas);
 	return good;
 }
 
-void vector_paint_cells(struct canvas *canvas, const struct vector_format *format,
-			const struct canvas_cells *cells)
+static void begin_clip(struct canvas *canvas)
 {
-	struct cells_painter p = {canvas, format, cells};
+	if (class_of(canvas)->clip_begin)
+		class_of(canvas)->clip_begin(canvas);
+}
+
+void vector_cells(struct canvas *canvas, const struct canvas_cells *cells)
+{
+	struct cells_painter p = {canvas, cells};
 	size_t masked = count_masked_runs(cells);
 	bool good = true;
 	if (has_many(cells))
-		format->image(canvas, cells, masked == SIZE_MAX);
+		class_of(canvas)->image(canvas, cells, masked == SIZE_MAX);
 	else
 		good = paint_rectangles(&p);
 	if (masked > 0 && masked != SIZE_MAX && good) {
-		if (format->clip_begin)
-			format->clip_begin(canvas);
+		struct rect all = {cells->x, cells->y, (int)cells->cols * cells->cell,
+				   (int)cells->rows * cells->cell};
+		begin_clip(canvas);
 		good = each_run(cells, clip_run, &p);
-		format->clip_hatch(canvas,
-				   (struct rect){cells->x, cells->y, (int)cells->cols * cells->cell,
-						 (int)cells->rows * cells->cell},
-				   &cells->hatch);
+		class_of(canvas)->clip_hatch(canvas, all, &cells->hatch);
 	}
 	if (!good)
 		attn_fail_memory(&canvas->error);
 }
 
-void vector_paint_hatch(struct canvas *canvas, const struct vector_format *format, struct rect r,
-			const struct canvas_hatch *hatch)
+void vector_hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch)
 {
 	canvas->class->fill(canvas, r, hatch->background);
-	if (format->clip_begin)
-		format->clip_begin(canvas);
-	format->clip_add(canvas, r);
-	format->clip_hatch(canvas, r, hatch);
+	begin_clip(canvas);
+	class_of(canvas)->clip_add(canvas, r);
+	class_of(canvas)->clip_hatch(canvas, r, hatch);
 }

@@ -5,8 +5,9 @@
 
 #include "draw/canvas/canvas.h"
 
-/* What a format adds to its canvas for the functions below. */
-struct vector_format {
+/* The class of a vector canvas, whose `hatch` and `cells` are the functions below. */
+struct vector_class {
+	struct canvas_class canvas;
 	/* Around rectangles of cells; NULL: nothing. */
 	void (*cells_begin)(struct canvas *canvas);
 	void (*cells_end)(struct canvas *canvas);
@@ -20,11 +21,8 @@ struct vector_format {
 	void (*clip_hatch)(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch);
 };
 
-/* canvas_class.cells and canvas_class.hatch of a format. */
-void vector_paint_cells(struct canvas *canvas, const struct vector_format *format,
-			const struct canvas_cells *cells);
-void vector_paint_hatch(struct canvas *canvas, const struct vector_format *format, struct rect r,
-			const struct canvas_hatch *hatch);
+void vector_hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch);
+void vector_cells(struct canvas *canvas, const struct canvas_cells *cells);
 
 /* A picture of a pixel a cell, *out (released by the caller), with diagonals over
  * masked cells when `hatched`. */

@@ -1,10 +1,10 @@
 /* Colour maps: from a share of the scale, 0 to 1, to a colour.
  *
  * Every map is perceptual: its lightness changes evenly from one end to the
- * other, so that equal steps of weight look like equal steps, in print and for
- * readers who do not tell hues apart.  There is no rainbow.  A diverging map is
- * for values with a sign: from a middle, which is 0, lightness changes alike to
- * both sides.
+ * other, so that equal steps of weight look like equal steps, in print and to
+ * colour-blind readers.  There is no rainbow.  A diverging map is
+ * for signed values: from a middle, which is 0, lightness changes alike to both
+ * sides.
  */
 #ifndef ATTN_DRAW_HEATMAP_COLORMAP_H
 #define ATTN_DRAW_HEATMAP_COLORMAP_H

@@ -38,8 +38,8 @@ struct drawing {
  * scale.  Where rows have titles it is that top alone, or "". */
 const char *panel_title(const struct drawing *d, size_t panel, char text[PANEL_TITLE_SIZE]);
 
-/* After which queries or keys a line is drawn, and whether so many lines leave
- * something of the cells. */
+/* After which queries or keys a line is drawn, and whether there are few enough lines for
+ * the cells to show. */
 const bool *drawing_ends(const struct drawing *d, enum layout_axis axis);
 bool ends_fit(const struct drawing *d, enum layout_axis axis);
 
@@ -93,24 +93,24 @@ int number_font(const struct drawing *d, int cell, int *least_cell);
 double heatmap_units(const struct heatmap_options *options);
 double heatmap_font_factor(const struct heatmap_options *options);
 
-/* ATTN_USAGE for options out of range, or against each other. */
+/* ATTN_USAGE for options out of range, or that cannot be combined. */
 enum attn_status heatmap_check(const struct heatmap_options *options, struct attn_error *err);
 
 /* Rows and columns of the picture for so many queries and keys a cell. */
 void drawing_set_cells(struct drawing *d, size_t query_factor, size_t key_factor);
 
-/* Lay out, with numbers in cells where they are wanted and fit.  ATTN_USAGE, and what
- * would do, where the size asked for is too small. */
+/* Lay out, with numbers in cells where they are wanted and fit.  ATTN_USAGE, with a
+ * size that would do, where the one asked for is too small. */
 enum attn_status drawing_lay_out(struct drawing *d, struct attn_error *err);
 
-/* Refuse, naming the option to change, what would wrap or be no picture: width and
- * height in the layout's lengths. */
+/* Refuse what overflows or is too large for a picture, and name the option to change: width
+ * and height in the layout's lengths. */
 enum attn_status drawing_check_extent(const struct drawing *d, double width, double height,
 				      struct attn_error *err);
 
 /* heatmap_paint.c */
 
-/* Paint all on an empty canvas of the layout's size. */
+/* Paint the whole figure on an empty canvas of the layout's size. */
 void paint_figure(const struct drawing *d, struct canvas *canvas);
 
 #endif

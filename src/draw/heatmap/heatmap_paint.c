@@ -20,7 +20,7 @@ struct cell_painter {
 	const struct theme *theme;
 	struct rgb table[HEAT_LEVELS];
 	int line_width;          /* of lines between cells; 0: none */
-	const struct grid *grid; /* of the panel at hand */
+	const struct grid *grid; /* of the current panel */
 	size_t panel;
 };
 

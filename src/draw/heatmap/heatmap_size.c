@@ -1,5 +1,5 @@
-/* The size of a figure: what the options ask for, how many cells that holds, and
- * what to say when it does not fit. */
+/* The size of a figure: what the options ask for, how many cells fit, and what to say when
+ * it does not fit. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "util/minmax.h"
 
 enum {
-	SINGLE_CELLS = 2048,   /* a side of one heatmap, when nobody asks */
+	SINGLE_CELLS = 2048,   /* a side of one heatmap, where no size is given */
 	GRID_PIXELS = 1800,    /* a side of a grid of panels, at 96 dpi */
 	LEAST_PANEL = 16,      /* cells a side that a small panel still has */
 	RESERVED = 260,        /* pixels for labels, bar and margins, at 96 dpi */
 	PANEL_GAP = 20,        /* pixels between panels, at 96 dpi */
-	NUMBERS_CELL = 26,     /* pixels a cell from which numbers are drawn unasked, at 96 dpi */
+	NUMBERS_CELL = 26,     /* pixels a cell from which numbers are drawn automatically, at 96 dpi */
 	NUMBERS_CELLS = 1000,  /* and at most so many in a figure */
-	MOST_NUMBERS = 250000, /* asked for: what a picture can hold */
+	MOST_NUMBERS = 250000, /* with --numbers on: what a picture can hold */
 	DEFAULT_POINTS = 9,    /* of labels: 12 pixels */
 	VECTOR_DETAIL = 3      /* cells a pixel at 96 dpi, where the size is given: about 300 an inch */
 };
@@ -54,7 +54,7 @@ enum attn_status heatmap_check(const struct heatmap_options *options, struct att
 				 "--size %zu at %g dpi is too large, expected at most %d pixels",
 				 options->size, options->dpi > 0 ? options->dpi : 96.0, (int)most);
 	if (options->width.value > 0 && (options->size || options->cell))
-		return attn_fail(err, ATTN_USAGE, "--width and --%s are both given, expected one",
+		return attn_fail(err, ATTN_USAGE, "--width and --%s cannot be combined",
 				 options->size ? "size" : "cell");
 	if (length_pixels(options->width) > most)
 		return attn_fail(err, ATTN_USAGE, "--width %g%s is too large, expected at most %g%s",
@@ -204,7 +204,7 @@ static bool fits_size(const struct drawing *d, size_t size)
 	return try_layout(&trial, &options, 0);
 }
 
-/* The smallest size that would do, in pixels at 96 dpi, or 0. */
+/* The smallest size that is large enough, in pixels at 96 dpi, or 0. */
 static size_t find_size(const struct drawing *d, size_t size)
 {
 	size_t most = (size_t)(most_side(&d->figure->options) / d->units), low = size, high = size;
@@ -224,7 +224,7 @@ static size_t find_size(const struct drawing *d, size_t size)
 	return high > low ? high : 0;
 }
 
-/* Say what size would do. */
+/* Say which size is large enough. */
 static enum attn_status fail_size(const struct drawing *d, struct attn_error *err)
 {
 	const struct grid *g = d->figure->panels[0].grid;

@@ -57,7 +57,7 @@ struct layout_measure {
 	/* The label of cell `i` of an axis, in a font of `size`, shortened to
 	 * `limit`. */
 	struct text_box (*label)(void *context, enum layout_axis axis, size_t i, int size, int limit);
-	/* The other texts; `partial` has its plans filled. */
+	/* The other texts; in `partial` the labels are chosen. */
 	struct text_box (*text)(void *context, enum layout_text which, const struct heatmap_layout *partial,
 				int limit);
 };
@@ -118,10 +118,6 @@ size_t layout_columns(size_t panels, double width, double height);
 
 /* A round step, 1, 2, 5, 10, 20, ..., that is at least `least`. */
 size_t layout_step(size_t least);
-
-/* Pixels a cell when nobody asks, for the longer and shorter side of all panels
- * together, in cells, which take no more than `largest` pixels. */
-int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale, size_t largest);
 
 /* Fill *out.  False when the request's size is too small for it. */
 bool layout_make(const struct layout_request *request, const struct layout_measure *measure,

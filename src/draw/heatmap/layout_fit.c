@@ -34,7 +34,9 @@ static size_t clamp(size_t value, size_t low, size_t high)
 	return value < low ? low : value > high ? high : value;
 }
 
-int layout_auto_cell(size_t longer, size_t shorter, size_t panels, double scale, size_t largest_side)
+/* Pixels of an automatic cell, for the longer and shorter side of all panels together, in
+ * cells, which take no more than `largest_side` pixels. */
+static int automatic_cell(size_t longer, size_t shorter, size_t panels, double scale, size_t largest_side)
 {
 	size_t target = panels == 1 ? 1024 : panels <= 16 ? 1400 : 1900; /* pixels, scaled */
 	size_t largest = panels == 1 ? 44 : 28;
@@ -191,8 +193,8 @@ bool layout_make(const struct layout_request *request, const struct layout_measu
 	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
 	longer = wide > tall ? wide : tall;
 	if (cell == 0) {
-		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.cell_scale,
-					r.largest ? r.largest : LARGEST_SIDE);
+		cell = automatic_cell(longer, wide > tall ? tall : wide, r.panels, r.cell_scale,
+				      r.largest ? r.largest : LARGEST_SIDE);
 		/* Larger text: a label still fits beside every cell. */
 		if (cell >= (int)lround(LEGIBLE_CELL * r.cell_scale))
 			cell = int_max(cell, (int)lround(LEGIBLE_CELL * r.scale));

@@ -76,12 +76,11 @@ void terminal_add_spaces(struct buffer *out, size_t count);
 /* End a line without spaces at its end. */
 void terminal_end_line(struct buffer *out);
 
-/* The label of a cell as it may be shown, appended to `out`: the empty and the
- * invisible made visible, cut to `width` columns by an ellipsis, and to the right of
- * them (0: neither). */
+/* Append the label of a cell: with what is empty or invisible made visible, cut to `width`
+ * columns by an ellipsis, and right-aligned in them (0: neither). */
 void terminal_add_label(struct buffer *out, const struct terminal_axis *axis, size_t cell, size_t width);
 
-/* `text` likewise, and filled to `width` columns by spaces on the other side. */
+/* Append `text` likewise, aligned as `fill` says. */
 void terminal_add_text(struct buffer *out, const char *text, size_t width, enum terminal_fill fill);
 
 /* A paragraph in lines of at most `width` columns. */

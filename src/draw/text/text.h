@@ -19,7 +19,7 @@
 /* Where a text's pixels lie, from its origin: the left end of the baseline of
  * its first line. */
 struct text_box {
-	int width; /* pixels: what it takes in a row, and at least its ink */
+	int width; /* pixels: its advance, or its ink where that is wider */
 	int above; /* rows above the baseline */
 	int below; /* rows from the baseline down */
 };
@@ -94,18 +94,18 @@ struct text_span {
 
 struct text_line {
 	int x, y;  /* left end of its baseline, from the text's origin */
-	int width; /* of what is set, without spaces at its end */
+	int width; /* without spaces at its end */
 	bool right_to_left;
 	const struct text_span *spans;
 	size_t count;
 };
 
-/* Tell the lines of a text, as text_paint would paint it.  What a line points to
- * is valid until the call's end. */
+/* Call `each` for every line of a text, laid out as text_paint would paint it.  What a line
+ * points to is valid during that call. */
 void text_lines(struct text_engine *engine, const char *text, struct text_style style,
-		void (*line)(void *context, const struct text_line *line), void *context);
+		void (*each)(void *context, const struct text_line *line), void *context);
 
-/* Append `text` to `out` as it can be seen. */
+/* Append `text` to `out`, with what cannot be seen made visible. */
 void text_visible(struct buffer *out, const char *text);
 
 #endif

@@ -57,7 +57,7 @@ void text_start(struct text_engine *t, int size);
 /* The entry of a text, measured; NULL on failure, which t->error then tells. */
 struct entry *text_lookup(struct text_engine *t, const char *text, struct text_style style);
 
-/* Set t->layout to an entry's text, as it can be seen.  False without memory. */
+/* Set t->layout to an entry's text, made visible.  False without memory. */
 bool text_lay_out(struct text_engine *t, const struct entry *e);
 
 /* The same for a text that is looked up first; NULL on failure, which t->error then tells. */

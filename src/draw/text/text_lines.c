@@ -109,9 +109,9 @@ static size_t make_spans(const char *shown, const struct piece *pieces, size_t c
 	return made;
 }
 
-/* Tell one line; false without memory. */
-static bool tell_line(const struct text_engine *t, const struct entry *e, PangoLayoutIter *iter, double unit,
-		      double first, void (*tell)(void *context, const struct text_line *line), void *context)
+/* Call `each` for one line; false without memory. */
+static bool pass_line(const struct text_engine *t, const struct entry *e, PangoLayoutIter *iter, double unit,
+		      double first, void (*each)(void *context, const struct text_line *line), void *context)
 {
 	const struct pango_functions *p = t->pango;
 	const PangoLayoutLine *line = p->pango_layout_iter_get_line_readonly(iter);
@@ -122,7 +122,7 @@ static bool tell_line(const struct text_engine *t, const struct entry *e, PangoL
 	struct text_span *spans = array_alloc(count + 1, sizeof *spans);
 	bool good = pieces && spans;
 	if (good && count > 0) {
-		struct text_line told = {
+		struct text_line passed = {
 		    .x = (int)lround(logical.x * unit + e->x),
 		    .y = (int)lround(p->pango_layout_iter_get_baseline(iter) * unit - first),
 		    .width = (int)lround(logical.width * unit),
@@ -131,7 +131,7 @@ static bool tell_line(const struct text_engine *t, const struct entry *e, PangoL
 		    .count =
 			make_spans(p->pango_layout_get_text(t->layout), pieces, count, e->style.wrap, spans),
 		};
-		tell(context, &told);
+		each(context, &passed);
 	}
 	pieces_free(pieces, count);
 	free(spans);
@@ -139,7 +139,7 @@ static bool tell_line(const struct text_engine *t, const struct entry *e, PangoL
 }
 
 void text_lines(struct text_engine *t, const char *text, struct text_style style,
-		void (*tell)(void *context, const struct text_line *line), void *context)
+		void (*each)(void *context, const struct text_line *line), void *context)
 {
 	const struct pango_functions *p = t->pango;
 	const struct entry *e = text_laid_out(t, text, style);
@@ -149,7 +149,7 @@ void text_lines(struct text_engine *t, const char *text, struct text_style style
 	double first = p->pango_layout_get_baseline(t->layout) * unit;
 	PangoLayoutIter *iter = p->pango_layout_get_iter(t->layout);
 	do {
-		if (!tell_line(t, e, iter, unit, first, tell, context))
+		if (!pass_line(t, e, iter, unit, first, each, context))
 			attn_fail_memory(&t->error);
 	} while (p->pango_layout_iter_next_line(iter));
 	p->pango_layout_iter_free(iter);

@@ -69,8 +69,8 @@ static unsigned char blend(unsigned char under, unsigned int over, unsigned int 
 	return (unsigned char)(snap ? (value + 8) / 17 * 17 : value);
 }
 
-/* Over what may be transparent: colours weigh by how much of them is seen, by
- * Porter and Duff (SIGGRAPH 1984), "over". */
+/* Over what may be transparent: the "over" operator of Porter and Duff (SIGGRAPH 1984), in
+ * which colours weigh as much as they show. */
 static void paint_over(unsigned char *pixel, unsigned char *under, const struct entry *e, size_t at,
 		       struct rgb colour)
 {
