@@ -326,7 +326,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	else if (status == ATTN_OK) {
 		if (job.on_terminal && job.path)
 			status = attn_fail(err, ATTN_USAGE,
-					   "'--terminal' draws on standard output: leave out '-o'");
+					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
 			status = check_ending(&job, err);
 		if (status == ATTN_OK && job.on_terminal)
