@@ -79,24 +79,40 @@ void figure_place(struct buffer *text, const struct rows_info *info, const struc
 	add_heads(text, info, grids, count, count);
 }
 
-bool figure_titles(const struct rows_info *info, bool ordered, const struct grid *grids, size_t count,
-		   struct string_list *titles, struct string_list *rows)
+/* A title of a head, behind "head " or "L1 H". */
+static bool add_title(const struct rows_info *info, size_t head, const char *prefix,
+		      struct string_list *titles)
+{
+	char title[200];
+	int used = snprintf(title, sizeof title, "%s", prefix);
+	head_text(info, head, title + used, sizeof title - (size_t)used);
+	return string_list_add(titles, title);
+}
+
+bool figure_panel_titles(const struct rows_info *info, const struct grid *grids, size_t count,
+			 struct string_list *titles)
+{
+	bool several = count_layers(info, grids, count) > 1, ok = true;
+	for (size_t i = 0; i < count && ok; i++) {
+		char prefix[40] = "head ";
+		if (several)
+			snprintf(prefix, sizeof prefix, "L%zu H", info->first_layer + grids[i].layer);
+		ok = add_title(info, grids[i].head, prefix, titles);
+	}
+	return ok;
+}
+
+bool figure_layer_titles(const struct rows_info *info, const struct grid *grids, size_t count,
+			 struct string_list *titles, struct string_list *rows)
 {
 	size_t layers = count_layers(info, grids, count);
-	bool by_layer = layers > 1 && !ordered;
 	bool ok = true;
 	for (size_t i = 0; i < count && ok; i++) {
-		char name[200], layer[40];
-		int used = 0;
+		char layer[40];
 		snprintf(layer, sizeof layer, "layer %zu", info->first_layer + grids[i].layer);
-		if (by_layer && i % (count / layers) == 0)
+		if (layers > 1 && i % (count / layers) == 0)
 			ok = string_list_add(rows, layer);
-		if (layers > 1 && !by_layer)
-			used = snprintf(name, sizeof name, "L%zu H", info->first_layer + grids[i].layer);
-		else
-			used = snprintf(name, sizeof name, "head ");
-		head_text(info, grids[i].head, name + used, sizeof name - (size_t)used);
-		ok = ok && string_list_add(titles, name);
+		ok = ok && add_title(info, grids[i].head, "head ", titles);
 	}
 	return ok;
 }

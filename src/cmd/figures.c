@@ -1,3 +1,4 @@
+/* Options of pictures, and drawing grids into files that appear together. */
 #include "cmd/figures.h"
 
 #include <stdint.h>
@@ -6,30 +7,58 @@
 #include <string.h>
 
 #include "cmd/terminal.h"
+#include "draw/image/image.h"
 #include "tokens/sentence.h"
 #include "util/buffer.h"
 #include "util/memory.h"
 #include "util/utf8.h"
 
-/* --range, --transform, --clip. */
-static enum attn_status scale_option(struct figure_options *f, int id, const struct options *o,
-				     struct attn_error *err)
+/* The options whose values are a few words. */
+static const struct choice {
+	int id;
+	const char *words[3]; /* in the order of the enum; NULL: no more */
+	const char *expected;
+} choices[] = {
+    {OPTION_RANGE, {"shared", "fixed", "head"}, "'shared', 'fixed' or 'head'"},
+    {OPTION_TRANSFORM, {"linear", "sqrt", "log"}, "'linear', 'sqrt' or 'log'"},
+    {OPTION_NUMBERS, {"auto", "on", "off"}, "'auto', 'on' or 'off'"},
+    {OPTION_REDUCE, {"max", "mean", NULL}, "'max' or 'mean'"},
+};
+
+static enum attn_status choice_option(struct figure_options *f, int id, const struct options *o,
+				      struct attn_error *err)
 {
-	static const char *const ranges[] = {"shared", "fixed", "head"};
-	static const char *const transforms[] = {"linear", "sqrt", "log"};
-	if (id == OPTION_CLIP)
-		return option_number(o, 50, 100, &f->heatmap.clip, err);
-	for (size_t i = 0; i < 3; i++) {
-		if (strcmp((id == OPTION_RANGE ? ranges : transforms)[i], o->value) != 0)
-			continue;
-		if (id == OPTION_RANGE)
-			f->heatmap.range = (enum heatmap_range)i;
-		else
-			f->heatmap.transform = (enum scale_transform)i;
+	const struct choice *choice = choices;
+	size_t chosen = 0;
+	while (choice->id != id)
+		choice++;
+	while (chosen < 3 && choice->words[chosen] && strcmp(choice->words[chosen], o->value) != 0)
+		chosen++;
+	if (chosen == 3 || !choice->words[chosen])
+		return option_fail(o, choice->expected, err);
+	if (id == OPTION_RANGE)
+		f->heatmap.range = (enum heatmap_range)chosen;
+	else if (id == OPTION_TRANSFORM)
+		f->heatmap.transform = (enum scale_transform)chosen;
+	else if (id == OPTION_NUMBERS)
+		f->heatmap.numbers = (enum heatmap_numbers)chosen;
+	else
+		f->reduction = (enum grid_reduction)chosen;
+	return ATTN_OK;
+}
+
+static enum attn_status colormap_option(struct figure_options *f, const struct options *o,
+					struct attn_error *err)
+{
+	char expected[300];
+	f->list = f->may_list && strcmp(o->value, "list") == 0;
+	if (f->list)
 		return ATTN_OK;
-	}
-	return option_fail(
-	    o, id == OPTION_RANGE ? "'shared', 'fixed' or 'head'" : "'linear', 'sqrt' or 'log'", err);
+	f->heatmap.colormap = colormap_find(o->value);
+	if (f->heatmap.colormap)
+		return ATTN_OK;
+	snprintf(expected, sizeof expected, "one of %s", colormap_names());
+	return option_fail(o, expected, err);
 }
 
 /* Options that say two things of one scale, or nothing about these values. */
@@ -39,17 +68,19 @@ static enum attn_status check_scale(const struct heatmap_options *h, const struc
 	const char *range = h->range == HEATMAP_RANGE_FIXED ? "fixed" : "head";
 	if (h->scale_max > 0 && h->range != HEATMAP_RANGE_SHARED)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--max' and '--range %s' both say where the scale ends: give one", range);
+				 "'--max' and '--range %s' cannot be combined: both say where the scale ends",
+				 range);
 	if (h->clip > 0 && h->range == HEATMAP_RANGE_FIXED)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--clip' and '--range fixed' both say where the scale ends: give one");
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--clip' and '--range fixed' cannot be combined: both say where the scale ends");
 	if (h->clip > 0 && h->scale_max > 0)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--clip' and '--max' both say where the scale ends: give one");
+				 "'--clip' and '--max' cannot be combined: both say where the scale ends");
 	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
 		return attn_fail(
 		    err, ATTN_USAGE,
-		    "these weights have a sign, which '--colormap %s' does not show: give one of %s",
+		    "these are signed weights, and '--colormap %s' does not show signs: give one of %s",
 		    colormap_name_of(h->colormap), colormap_diverging_names());
 	return ATTN_OK;
 }
@@ -57,24 +88,19 @@ static enum attn_status check_scale(const struct heatmap_options *h, const struc
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,
 			       struct attn_error *err)
 {
-	char expected[300];
 	switch (id) {
 	case OPTION_RANGE:
 	case OPTION_TRANSFORM:
+	case OPTION_NUMBERS:
+	case OPTION_REDUCE:
+		return choice_option(f, id, o, err);
 	case OPTION_CLIP:
-		return scale_option(f, id, o, err);
+		return option_number(o, 50, 100, &f->heatmap.clip, err);
 	case OPTION_SENTENCES:
 		f->sentences = true;
 		return ATTN_OK;
 	case OPTION_COLORMAP:
-		f->list = f->may_list && strcmp(o->value, "list") == 0;
-		if (f->list)
-			return ATTN_OK;
-		f->heatmap.colormap = colormap_find(o->value);
-		if (f->heatmap.colormap)
-			return ATTN_OK;
-		snprintf(expected, sizeof expected, "one of %s", colormap_names());
-		return option_fail(o, expected, err);
+		return colormap_option(f, o, err);
 	case OPTION_CELL:
 		return option_count(o, 1, 1000, &f->heatmap.cell, err);
 	case OPTION_SIZE:
@@ -104,26 +130,11 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 		return option_fail(o, "the name of a font family", err);
 	case OPTION_FONT_SIZE:
 		return option_number(o, 4, 100, &f->heatmap.font_size, err);
-	case OPTION_WIDTH:
+	default: /* OPTION_WIDTH */
 		if (length_parse(o->value, &f->heatmap.width) && length_pixels(f->heatmap.width) >= 32)
 			return ATTN_OK;
 		return option_fail(
 		    o, "a length from a third of an inch up, such as 3.3in, 84mm, 240pt or 320px", err);
-	case OPTION_REDUCE:
-		if (strcmp(o->value, "max") != 0 && strcmp(o->value, "mean") != 0)
-			return option_fail(o, "'max' or 'mean'", err);
-		f->reduction = strcmp(o->value, "max") == 0 ? GRID_MAXIMUM : GRID_MEAN;
-		return ATTN_OK;
-	default: /* OPTION_NUMBERS */
-		if (strcmp(o->value, "auto") == 0)
-			f->heatmap.numbers = HEATMAP_NUMBERS_AUTO;
-		else if (strcmp(o->value, "on") == 0)
-			f->heatmap.numbers = HEATMAP_NUMBERS_ON;
-		else if (strcmp(o->value, "off") == 0)
-			f->heatmap.numbers = HEATMAP_NUMBERS_OFF;
-		else
-			return option_fail(o, "'auto', 'on' or 'off'", err);
-		return ATTN_OK;
 	}
 }
 
@@ -257,7 +268,9 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	struct heatmap_panel *panels = calloc(count, sizeof *panels);
 	struct string_list titles = {0}, rows = {0};
 	struct buffer text = BUFFER_INIT;
-	bool ok = panels != NULL && figure_titles(info, f->options->ordered, grids, count, &titles, &rows);
+	bool ok =
+	    panels != NULL && (f->options->ordered ? figure_panel_titles(info, grids, count, &titles)
+						   : figure_layer_titles(info, grids, count, &titles, &rows));
 	figure_place(&text, info, grids, count);
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)

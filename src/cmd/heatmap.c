@@ -43,7 +43,7 @@ static const char usage[] =
     "      --width LENGTH    width on paper: 3.3in, 84mm, 240pt, 320px [as fits]\n"
     "      --dpi NUMBER      resolution of a PNG: scales text and picture [96]\n"
     "      --theme NAME      light or dark [light]\n"
-    "      --transparent     no ground\n"
+    "      --transparent     no background\n"
     "      --font FAMILY     of all text [Sans]\n"
     "      --font-size PT    of labels, in points; other text in proportion [9]\n"
     "      --title TEXT      title over the picture [layer and head]\n"
@@ -273,8 +273,10 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			c->on_terminal = true;
 		else if (id == OPTION_IMAGE)
 			status = option_once(o, &c->overlay.image, err);
-		else if (id == OPTION_PATCHES || id == OPTION_SKIP_KEYS)
-			status = overlay_option(&c->overlay, id == OPTION_PATCHES, o, err);
+		else if (id == OPTION_PATCHES)
+			status = overlay_patches(&c->overlay, o, err);
+		else if (id == OPTION_SKIP_KEYS)
+			status = overlay_skip_keys(&c->overlay, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
@@ -327,7 +329,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	else if (status == ATTN_OK) {
 		if (c.on_terminal && c.path)
 			status = attn_fail(err, ATTN_USAGE,
-					   "'--terminal' draws on standard output: leave out '-o'");
+					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
 			status = check_ending(&c, err);
 		if (status == ATTN_OK && c.on_terminal)

@@ -55,7 +55,7 @@ struct view_command {
 	struct view_request view;
 	struct inputs in;
 	struct selection selected;
-	struct page_plan plan;
+	struct page_coding coding;
 	struct page_rows rows;
 	struct output out;
 	char **operands;
@@ -161,7 +161,7 @@ static void add_maps(struct buffer *json)
 	struct rgb colours[STEPS];
 	buffer_add_string(json, ",\n\"maps\": {");
 	for (size_t i = 0; i < colormap_count(); i++) {
-		colormap_fill(colormap_find(colormap_name(i)), colours, STEPS);
+		colormap_fill(colormap_find(colormap_name(i)), BACKGROUND_LIGHT, colours, STEPS);
 		buffer_printf(json, "%s\"%s\": [", i ? "," : "", colormap_name(i));
 		for (size_t c = 0; c < STEPS; c++)
 			buffer_printf(json, "%s\"#%02x%02x%02x\"", c ? "," : "", colours[c].r, colours[c].g,
@@ -181,7 +181,7 @@ static void add_meta(struct buffer *json, const struct view_command *c, const ch
 		     const struct string_list *names)
 {
 	const struct rows_info *info = c->in.info;
-	const struct page_plan *plan = &c->plan;
+	const struct page_coding *coding = &c->coding;
 	buffer_add_string(json, "{\"title\": ");
 	page_add_json_string(json, title);
 	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
@@ -191,8 +191,8 @@ static void add_meta(struct buffer *json, const struct view_command *c, const ch
 		      flag(info->shape.signed_weights));
 	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
 		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
-	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", plan->bits,
-		      page_levels(plan), plan->top, page_error(plan));
+	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", coding->bits,
+		      page_levels(coding), coding->top, page_error(coding));
 	add_axis(json, "layers", c->selected.layers, info->shape.layers, info->first_layer, NULL, false);
 	add_axis(json, "batches", c->selected.batch, info->shape.batch, 0, NULL, true);
 	add_axis(json, "heads", c->selected.heads, info->shape.heads, 0, &info->head_names, false);
@@ -231,7 +231,8 @@ static size_t count_chosen(const bool *chosen, size_t count)
 	return found;
 }
 
-static enum attn_status plan(struct view_command *c, const struct command *self, struct attn_error *err)
+static enum attn_status choose_coding(struct view_command *c, const struct command *self,
+				      struct attn_error *err)
 {
 	struct rows_selection rows = selection_rows(&c->selected);
 	enum attn_status status = view_top_keys(&c->view, &c->in, self, &rows, err);
@@ -242,13 +243,13 @@ static enum attn_status plan(struct view_command *c, const struct command *self,
 	if (!size_mul(heads, count_chosen(c->selected.layers, info->shape.layers), &heads) ||
 	    !size_mul(heads, count_chosen(c->selected.batch, info->shape.batch), &heads))
 		return attn_fail_memory(err);
-	status = page_plan_init(&c->plan, &info->shape, heads, err);
-	if (status == ATTN_OK && c->plan.top > 0)
+	status = page_coding_choose(&c->coding, &info->shape, heads, err);
+	if (status == ATTN_OK && c->coding.top > 0)
 		report_note(
 		    self,
 		    "%zu head%s of %zu x %zu weights: of each query the page keeps the %zu keys with the "
 		    "largest",
-		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, c->plan.top);
+		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, c->coding.top);
 	return status;
 }
 
@@ -263,7 +264,7 @@ static enum attn_status write_page(struct view_command *c, const struct command 
 		status = output_write(&c->out, text.data, text.length, err);
 	before = text.length;
 	if (status == ATTN_OK) {
-		page_rows_init(&c->rows, &c->plan, &c->in.info->shape, c->out.stream);
+		page_rows_init(&c->rows, &c->coding, &c->in.info->shape, c->out.stream);
 		status = progress_stream(self, c->in.rows.source, &rows, consumers, 1, err);
 	}
 	buffer_clear(&text);
@@ -333,7 +334,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)
-			status = plan(&c, self, err);
+			status = choose_coding(&c, self, err);
 		if (status == ATTN_OK)
 			status = output_open(&c.out, c.path, true, err);
 		if (status == ATTN_OK)

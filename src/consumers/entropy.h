@@ -12,7 +12,7 @@ struct entropy_consumer {
 	/* Private. */
 	size_t layers, heads;
 	struct entropy_sum {
-		size_t queries; /* that see a key with a weight */
+		size_t queries; /* with a weight that is not 0 */
 		double sum;
 	} * sums; /* (batch, layers, heads), owned */
 };

@@ -1,3 +1,4 @@
+/* Rows of the chosen queries, and how spread out the attention of heads is. */
 #include "consumers/gather.h"
 
 #include <math.h>

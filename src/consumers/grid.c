@@ -1,3 +1,4 @@
+/* Grids of cells for pictures, filled as blocks of rows arrive. */
 #include "consumers/grid.h"
 
 #include <math.h>
