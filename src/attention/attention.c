@@ -1,14 +1,17 @@
 #include "attention/attention.h"
 
-#include <math.h>
+#include "attention/heads.h"
 
 void attention_set_plain(struct attention *a)
 {
 	a->maps = 1;
 	a->key_size = a->head_size;
 	a->score = (struct score){
-	    .kind = SCORE_SCALED_DOT, .inner = a->head_size, .scale = 1 / sqrt((double)a->head_size)};
-	a->normalization = (struct normalization){.kind = NORMALIZE_SOFTMAX};
+	    .function = &score_scaled_dot,
+	    .inner = a->head_size,
+	    .scale = score_default_scale(&score_scaled_dot, a->head_size),
+	};
+	a->normalization = (struct normalization){.normalizer = &normalizer_softmax};
 	const struct rows_shape shape = attention_shape(a);
 	a->masking = masking_of_all(&shape);
 	a->output.context_size = a->has_values ? a->heads * a->value_size : 0;
@@ -33,6 +36,6 @@ struct rows_shape attention_shape(const struct attention *a)
 	    .past_keys = a->keys.past,
 	    .appended_keys = (size_t)a->keys.bias + a->keys.zero,
 	    .cross = a->cross,
-	    .signed_weights = a->maps > 1,
+	    .signed_weights = is_differential(a),
 	};
 }

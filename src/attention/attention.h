@@ -21,6 +21,7 @@
 #include "attention/rotary.h"
 #include "attention/rows.h"
 #include "attention/score.h"
+#include "attention/vector_norm.h"
 
 /* Multi-head latent attention: queries, and keys and values together, are made of
  * latents, few numbers a token (DeepSeek-V2, 2024, section 2.1, equations 9 to 19).
@@ -39,19 +40,6 @@ struct latent {
 	struct head_columns up_k, up_v; /* (l, n) (l, e) */
 	const float *q_gain, *kv_gain;  /* (r) (l) of RMS norms of the latents; NULL: no norm */
 	size_t rotary_size;             /* t: the last dimensions of Q and K, which are rotated */
-};
-
-/* A norm of the vectors of Q or K before they are multiplied: x / sqrt(mean(x^2) + eps),
- * or x / max(|x|, eps), times the gain. */
-struct vector_norm {
-	enum {
-		VECTOR_NORM_NONE,
-		VECTOR_NORM_RMS,
-		VECTOR_NORM_L2
-	} kind;
-	double eps;
-	const float *gain;  /* (size) of head h at gain + h * gain_stride; or NULL */
-	size_t gain_stride; /* 0: the heads share it */
 };
 
 /* What becomes of the weighted values: context (N, H e), heads side by side, and

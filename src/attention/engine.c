@@ -36,7 +36,7 @@ static void engine_free(struct row_source *source)
 
 /* --- rows ------------------------------------------------------------------- */
 
-/* What the reference computes into its own memory goes where a sink wants it. */
+/* What the reference computes into its own memory goes where a consumer wants it. */
 static void move_to_places(struct row_block *block, size_t value_size)
 {
 	if (block->weights_place) {
@@ -62,8 +62,8 @@ static void clear_block(struct row_block *block)
 	block->cells = NULL;
 }
 
-/* The reference's memory, once. */
-static bool reference_ready(const struct engine *engine, struct workspace *w)
+/* The reference's memory, once.  False: no memory. */
+static bool reference_allocate(const struct engine *engine, struct workspace *w)
 {
 	return w->row || workspace_allocate(w, engine->plan, false);
 }
@@ -77,7 +77,7 @@ static enum attn_status read_map(struct engine *engine, size_t which, struct wor
 	if (engine->by_tiles && engine_tile(engine, &map, w, block))
 		return ATTN_OK;
 	clear_block(block);
-	if (!reference_ready(engine, w))
+	if (!reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	enum attn_status status = engine_reference(engine, &map, w, block, err);
 	if (status == ATTN_OK)
@@ -101,7 +101,7 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 	const struct attention *a = engine->attention;
 	float lambda = a->lambda[block->head];
 	struct row_block second = *block;
-	if (!engine->by_tiles && !reference_ready(engine, w))
+	if (!engine->by_tiles && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	second.weights_place = second.context_place = NULL;
 	if (engine->want.weights && !block->weights_place)
@@ -131,8 +131,8 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 {
 	struct engine *engine = (struct engine *)source;
 	struct workspace *w = &engine->workers[worker];
-	return engine->attention->maps > 1 ? read_difference(engine, w, block, err)
-					   : read_map(engine, 0, w, block, err);
+	return is_differential(engine->attention) ? read_difference(engine, w, block, err)
+						  : read_map(engine, 0, w, block, err);
 }
 
 /* --- start -------------------------------------------------------------------- */

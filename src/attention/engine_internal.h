@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "attention/heads.h"
 #include "attention/plan.h"
 #include "kernels/kernels.h"
 
@@ -13,6 +14,9 @@ enum {
 	KEY_BLOCK = 96,
 	/* Keys from one stored state of linear attention to the next. */
 	STATE_STEP = 2 * KEY_BLOCK,
+	/* Queries of a tile whose whole rows are normalised together: a cache line of
+	 * scores, and as many as the lanes of a kernel at least. */
+	WHOLE_ROWS = 16,
 };
 
 /* Steps that all keys take. */
@@ -29,12 +33,13 @@ struct workspace {
 	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
 	float *scores;  /* (all steps' keys, TILE); or (KEY_BLOCK, TILE) for all tiles, when a
 			 * step's are used at once */
-	unsigned char *taken; /* (steps): whether the step has anything visible */
+	unsigned char *taken; /* (steps): whether a query of the tile attends to any key of the step */
 
 	/* Of one tile at a time: */
 	unsigned char *step_attended; /* (TILE, KEY_BLOCK) */
 	unsigned char *row_attended;  /* (keys), where there is a float mask */
 	unsigned char *normalizing;   /* normalize_scratch */
+	float *rows;                  /* (WHOLE_ROWS, keys), where whole rows are not wanted but needed */
 
 	/* What a block points to. */
 	float *out_weights, *out_unscaled;    /* (ROWS_BLOCK, keys) */
@@ -99,12 +104,6 @@ struct map {
 	double scale, sink;                /* sink: -inf for none */
 };
 
-/* The key head that a query head shares with its group. */
-static inline size_t shared_key_head(const struct attention *a, size_t query_head)
-{
-	return query_head / a->maps / (a->heads / a->kv_heads) * a->maps + query_head % a->maps;
-}
-
 /* Where a chosen head's vectors are. */
 static inline size_t head_at(const struct head_vectors *v, size_t head)
 {
@@ -114,15 +113,15 @@ static inline size_t head_at(const struct head_vectors *v, size_t head)
 static inline struct map engine_map(const struct engine *engine, size_t head, size_t which)
 {
 	const struct attention *a = engine->attention;
-	size_t query_head = head * a->maps + which;
+	size_t query_head = query_head_of(a, head, which);
 	bool own_keys = engine->k.set == engine->q.set; /* after the matrices of a score function */
 	return (struct map){
 	    .head = head,
 	    .query_head = query_head,
 	    .query_at = head_at(&engine->q, query_head),
-	    .key_at = head_at(&engine->k, own_keys ? query_head : shared_key_head(a, query_head)),
-	    .value_at = engine->v.set ? head_at(&engine->v, head / (a->heads / a->kv_heads)) : 0,
-	    .scale = a->normalization.kind == NORMALIZE_LINEAR ? 1 : score_scale(&a->score, head),
+	    .key_at = head_at(&engine->k, own_keys ? query_head : key_head_of(a, query_head)),
+	    .value_at = engine->v.set ? head_at(&engine->v, value_head_of(a, head)) : 0,
+	    .scale = a->normalization.normalizer->scaled ? score_scale(&a->score, head) : 1,
 	    .sink = a->normalization.sinks ? (double)a->normalization.sinks[head] : -INFINITY,
 	};
 }
@@ -144,10 +143,10 @@ bool engine_tile(const struct engine *engine, const struct map *map, struct work
 enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
 				  struct row_block *block, struct attn_error *err);
 
-/* Scores in float64 of a query and `keys` keys from k on, times `scale` and before softcap:
- * row (keys). */
-void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
-			     const float *k, size_t keys, double scale, double *row);
+/* Scores in float64 of a query and `count` keys from `first` on, times `scale` and before
+ * softcap: row (count). */
+void engine_reference_scores(const struct engine *engine, const struct map *map, size_t batch, size_t query,
+			     size_t first, size_t count, double scale, double *row);
 
 /* Make Q, K and V: project, normalise, rotate, join with the KV cache and appended keys,
  * and bring them to where scores are products. */
@@ -156,10 +155,29 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
 /* Bytes that takes, beside inputs that are used where they are. */
 size_t engine_prepared_bytes(const struct plan *plan);
 
+/* Memory (batch, heads of the set, tokens, size) that the engine owns, from the first time
+ * on, and its view.  False: no memory. */
+bool engine_own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
+		struct heads_place *place, struct head_vectors *out);
+
+/* Whether vectors of Q and K are changed in place before they meet, so that they cannot be an
+ * input's. */
+bool engine_changes_vectors(const struct attention *a);
+
+/* Bring Q and K to where the score function makes a score of one of each.  ATTN_BAD_INPUT when a
+ * product overflows float32. */
+enum attn_status engine_apply_score_function(struct engine *engine, struct attn_error *err);
+
+/* Bytes of what its matrices make. */
+size_t engine_score_bytes(const struct plan *plan);
+
+/* Whether all scores, and parts of their sums, stay in float32's range. */
+bool engine_scores_fit(const struct engine *engine);
+
 /* How many states linear attention keeps for each key head, and after how many keys each. */
 size_t engine_linear_states(const struct plan *plan, size_t *step);
 
-/* Linear attention's states, where the queries see the first keys and context is all
+/* Linear attention's states, where queries attend to the first keys and context is all
  * that is wanted: context then takes time in proportion to the keys. */
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);
 
@@ -179,10 +197,6 @@ static inline const float *engine_state(const struct engine *engine, size_t batc
 enum attn_status engine_project(const struct kernels *kernels, const struct sequence *x, size_t batch,
 				const struct matrix *w, const float *bias, const char *what,
 				const struct heads_place *out, struct attn_error *err);
-
-/* Norm x[size] in place, times gain[size] where that is not NULL (norm->gain is not read).
- * False when a number overflows float32. */
-bool engine_norm(const struct vector_norm *norm, const float *gain, float *x, size_t size);
 
 /* First element of the vectors of the head that a view has at `at`. */
 static inline const float *head_start(const struct heads_view *view, size_t batch, size_t at)

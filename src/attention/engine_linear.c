@@ -3,7 +3,7 @@
  *
  *   context_i = phi(q_i) S / (phi(q_i) . z),  S = sum of phi(k_j) v_j^T,  z = sum of phi(k_j)
  *
- * over the keys that query i sees.  Where these are the first ones, S and z are kept at
+ * over the keys that query i attends to.  Where these are the first ones, S and z are kept at
  * every STATE_STEP keys, and a tile adds the keys that follow one by one.
  */
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "util/minmax.h"
 #include "util/threads.h"
 
-/* Whether each query sees the keys below some number, and none but those. */
-static bool sees_first_keys(const struct masking *v)
+/* Whether each query attends to the keys below some number, and none but those. */
+static bool attends_to_first_keys(const struct masking *m)
 {
-	return masking_is_interval(v) && !v->left_bound;
+	return masking_is_interval(m) && !m->left_bound;
 }
 
 /* Keys of a part of a sum: few, so that float32 does. */
@@ -74,7 +74,7 @@ static void sum_head(void *context, size_t task, size_t worker)
 	size_t size = (s->e + 1) * s->inner, at = 0;
 	const float *keys = head_start(&engine->k.view, batch, slot);
 	const float *values =
-	    head_start(&engine->v.view, batch, head_at(&engine->v, set->heads[slot] / a->maps));
+	    head_start(&engine->v.view, batch, head_at(&engine->v, value_head_of_key(a, set->heads[slot])));
 	float *out = engine->states + task * engine->state_count * size;
 	double *sums = s->sums[worker];
 	memset(sums, 0, size * sizeof *sums);
@@ -122,14 +122,14 @@ static void release(struct states *s, size_t workers)
 size_t engine_linear_states(const struct plan *plan, size_t *step)
 {
 	const struct attention *a = plan->attention;
-	const struct masking *v = &a->masking;
-	if (a->normalization.kind != NORMALIZE_LINEAR || plan->want.weights || !plan->want.context ||
-	    !sees_first_keys(v))
+	const struct masking *m = &a->masking;
+	if (!a->normalization.normalizer->sums_keys || plan->want.weights || !plan->want.context ||
+	    !attends_to_first_keys(m))
 		return 0;
-	/* Where all queries see all keys, one state says everything. */
-	bool all = !v->causal && !v->right_bound && !v->lengths;
-	*step = all ? v->plain_keys : STATE_STEP;
-	return v->plain_keys / *step;
+	/* Where all queries attend to all keys, one state says everything. */
+	bool all = !m->causal && !m->right_bound && !m->lengths;
+	*step = all ? m->plain_keys : STATE_STEP;
+	return m->plain_keys / *step;
 }
 
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err)

@@ -6,43 +6,43 @@
 #include "util/minmax.h"
 
 /* A float mask matters only up to a constant for each row: added in float64 and
- * taken relative to its highest visible number, even a row of -1e9 keeps its scores'
+ * taken relative to its highest number at a key that is not masked, even a row of -1e9 keeps its scores'
  * digits. */
 static void find_bias(struct tile_mask *m, size_t r, unsigned char *attended)
 {
-	const struct masking *v = m->masking;
-	m->bias[r] = masking_bias_row(v, m->batch, m->head, m->query + r, &m->bias_step);
+	const struct masking *masking = m->masking;
+	m->bias[r] = masking_bias_row(masking, m->batch, m->head, m->query + r, &m->bias_step);
 	m->offsets[r] = -INFINITY;
 	if (!m->bias[r])
 		return;
-	masking_row(v, m->batch, m->head, m->query + r, attended);
-	for (size_t j = 0; j < v->plain_keys; j++)
+	masking_row(masking, m->batch, m->head, m->query + r, attended);
+	for (size_t j = 0; j < masking->plain_keys; j++)
 		if (attended[j])
 			m->offsets[r] = fmaxf(m->offsets[r], m->bias[r][j * m->bias_step]);
 	/* Appended keys have no bias: they count as 0. */
-	if (v->appended_keys > 0 || m->offsets[r] == -INFINITY)
+	if (masking->appended_keys > 0 || m->offsets[r] == -INFINITY)
 		m->offsets[r] = fmaxf(m->offsets[r], 0);
 }
 
-void tile_mask_start(struct tile_mask *m, const struct masking *v, const struct row_block *block,
+void tile_mask_start(struct tile_mask *m, const struct masking *masking, const struct row_block *block,
 		     size_t query, size_t queries, unsigned char *step_attended, unsigned char *row_attended)
 {
-	m->masking = v;
+	m->masking = masking;
 	m->batch = block->batch;
 	m->head = block->head;
 	m->query = query;
 	m->queries = queries;
-	m->interval = masking_is_interval(v);
+	m->interval = masking_is_interval(masking);
 	m->step_attended = step_attended;
-	m->first = v->plain_keys;
+	m->first = masking->plain_keys;
 	m->end = 0;
-	bool shared = masking_is_shared(v);
+	bool shared = masking_is_shared(masking);
 	for (size_t r = 0; r < queries; r++) {
 		if (r > 0 && shared) {
 			m->starts[r] = m->starts[0];
 			m->ends[r] = m->ends[0];
 		} else {
-			masking_interval(v, m->batch, query + r, &m->starts[r], &m->ends[r]);
+			masking_interval(masking, m->batch, query + r, &m->starts[r], &m->ends[r]);
 		}
 		if (m->starts[r] < m->ends[r]) {
 			m->first = size_min(m->first, m->starts[r]);
@@ -50,11 +50,11 @@ void tile_mask_start(struct tile_mask *m, const struct masking *v, const struct 
 		}
 		m->any[r] = false;
 		m->bias[r] = NULL;
-		if (v->bias)
+		if (masking->bias)
 			find_bias(m, r, row_attended);
 	}
-	if (v->appended_keys > 0)
-		m->end = v->plain_keys + v->appended_keys;
+	if (masking->appended_keys > 0)
+		m->end = masking->plain_keys + masking->appended_keys;
 }
 
 enum attended tile_mask_extent(const struct tile_mask *m, size_t first, size_t count)
@@ -84,7 +84,7 @@ static void mask_interval(struct tile_mask *m, size_t first, size_t count, float
 	}
 }
 
-/* One query's scores: what is hidden, and what a float mask adds to the rest. */
+/* One query's scores: what is masked, and what a float mask adds to the rest. */
 static void mask_row(struct tile_mask *m, size_t q, const unsigned char *attended, size_t first, size_t count,
 		     float *scores, float masked)
 {
@@ -104,8 +104,8 @@ static void mask_row(struct tile_mask *m, size_t q, const unsigned char *attende
 void tile_mask_apply(struct tile_mask *m, enum attended extent, size_t first, size_t count, float *scores,
 		     float masked)
 {
-	const struct masking *v = m->masking;
-	if (extent == ATTENDED_ALL && !v->bias) {
+	const struct masking *masking = m->masking;
+	if (extent == ATTENDED_ALL && !masking->bias) {
 		memset(m->any, true, sizeof m->any);
 		return;
 	}
@@ -115,7 +115,7 @@ void tile_mask_apply(struct tile_mask *m, enum attended extent, size_t first, si
 	}
 	for (size_t q = 0; q < m->queries; q++) {
 		unsigned char *attended = m->step_attended + q * KEY_BLOCK;
-		masking_keys(v, m->batch, m->head, m->query + q, first, count, attended);
+		masking_keys(masking, m->batch, m->head, m->query + q, first, count, attended);
 		m->any[q] |= memchr(attended, 1, count) != NULL;
 		if (m->bias[q] || memchr(attended, 0, count))
 			mask_row(m, q, attended, first, count, scores, masked);

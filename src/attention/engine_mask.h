@@ -1,4 +1,4 @@
-/* What hides keys from the queries of one tile, step by step.  Internal to the engine. */
+/* What masks keys from the queries of one tile, step by step.  Internal to the engine. */
 #ifndef ATTN_ATTENTION_ENGINE_MASK_H
 #define ATTN_ATTENTION_ENGINE_MASK_H
 
@@ -7,9 +7,9 @@
 struct tile_mask {
 	const struct masking *masking;
 	size_t batch, head, query, queries; /* the tile's */
-	bool interval;                      /* query q sees the keys [starts[q], ends[q]) and no others */
+	bool interval;                      /* query q attends to the keys [starts[q], ends[q]) alone */
 	size_t starts[TILE], ends[TILE];    /* else these are where to look at most */
-	size_t first, end;                  /* no query sees a key outside [first, end) */
+	size_t first, end;                  /* no query attends to a key outside [first, end) */
 	bool any[TILE];                     /* whether a step so far had a key that the query attends to */
 	const float *bias[TILE];            /* what a float mask adds, relative to offsets; NULL: none */
 	size_t bias_step;
@@ -19,20 +19,16 @@ struct tile_mask {
 
 /* For a tile of queries [query, query + queries) of the block's batch item and head;
  * `row_attended` is (keys), where there is a float mask. */
-void tile_mask_start(struct tile_mask *m, const struct masking *v, const struct row_block *block,
+void tile_mask_start(struct tile_mask *m, const struct masking *masking, const struct row_block *block,
 		     size_t query, size_t queries, unsigned char *step_attended, unsigned char *row_attended);
 
-/* Whether any of the keys [first, first + count) may be seen: a step without costs nothing. */
+/* How much of the keys [first, first + count) the tile attends to: a step of masked keys alone
+ * costs nothing. */
 enum attended tile_mask_extent(const struct tile_mask *m, size_t first, size_t count);
 
-/* scores (count, TILE) of keys [first, first + count), which tile_mask_extent says are seen in
- * part or all: add the float mask, and make hidden ones `hidden`. */
+/* scores (count, TILE) of keys [first, first + count), to which the tile attends in part or
+ * wholly, as tile_mask_extent says: add the float mask, and set masked ones to `masked`. */
 void tile_mask_apply(struct tile_mask *m, enum attended extent, size_t first, size_t count, float *scores,
 		     float masked);
-
-/* Of whole rows of scores, those that sparsemax or 1.5-entmax may give weight again in
- * float64, rounded once: keys [first, end) of scores (keys, TILE). */
-void engine_refine(const struct engine *engine, const struct map *map, const struct row_block *block,
-		   const struct tile_mask *m, size_t first, size_t end, float *scores);
 
 #endif

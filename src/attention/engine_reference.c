@@ -25,15 +25,20 @@ static enum attn_status keep_scores(const struct engine *engine, const struct wo
 	return ATTN_OK;
 }
 
-void engine_reference_scores(const struct engine *engine, const struct map *map, const float *q,
-			     const float *k, size_t keys, double scale, double *row)
+void engine_reference_scores(const struct engine *engine, const struct map *map, size_t batch, size_t query,
+			     size_t first, size_t count, double scale, double *row)
 {
 	const struct score *s = &engine->attention->score;
-	if (s->kind == SCORE_ADDITIVE)
-		reference_additive(row, q, k, engine->k.view.token_stride,
-				   s->v.data + map->query_head * s->v.head_stride, s->inner, keys, scale);
-	else
-		reference_scores(row, q, k, engine->k.view.token_stride, s->inner, keys, scale);
+	const struct heads_view *q = &engine->q.view, *k = &engine->k.view;
+	const struct score_pairs pairs = {
+	    .query_head = map->query_head,
+	    .queries = head_start(q, batch, map->query_at) + query * q->token_stride,
+	    .keys = head_start(k, batch, map->key_at) + first * k->token_stride,
+	    .key_stride = k->token_stride,
+	    .count = count,
+	    .scale = scale,
+	};
+	s->function->row(s, &pairs, row);
 }
 
 /* Add what masks and distances add; a masked score is -inf. */
@@ -74,20 +79,17 @@ static enum attn_status compute_row(const struct engine *engine, const struct ma
 	const struct attention *a = engine->attention;
 	size_t keys = engine->keys, query = block->query + r;
 	unsigned char *attended = w->cells + r * keys;
-	const float *q =
-	    head_start(&engine->q.view, block->batch, map->query_at) + query * engine->q.view.token_stride;
-	const float *k = head_start(&engine->k.view, block->batch, map->key_at);
 	double *row = w->row;
 	enum attn_status status = ATTN_OK;
 
 	masking_row(&a->masking, block->batch, block->head, query, attended);
 	if (w->unscaled) {
-		engine_reference_scores(engine, map, q, k, keys, 1, w->unscaled);
+		engine_reference_scores(engine, map, block->batch, query, 0, keys, 1, w->unscaled);
 		status = keep_scores(engine, w, block, r, SCORES_PRODUCT, w->unscaled, err);
 		if (engine->want.unscaled_weights)
 			weigh_unscaled(engine, map, w, block, r);
 	}
-	engine_reference_scores(engine, map, q, k, keys, map->scale, row);
+	engine_reference_scores(engine, map, block->batch, query, 0, keys, map->scale, row);
 	if (status == ATTN_OK)
 		status = keep_scores(engine, w, block, r, SCORES_RAW, row, err);
 	if (a->score.softcap > 0)

@@ -2,45 +2,27 @@
  * context alone never stores a row (FlashAttention, Dao et al. 2022).
  *
  * A block is up to ROWS_BLOCK / TILE tiles, which take each step of keys in turn, so
- * that K and V come from memory once for all of them.  A step that hides every key from a
- * tile is left out.
+ * that K and V come from memory once for all of them.  A step whose keys are
+ * all masked for a tile is left out.
  *
  * A tile's scores lie as (keys, queries).  With weights, the exponentials of every
  * step are kept, each relative to the highest score known at that step, and brought to
- * the final one when they are turned into rows.  Normalisers that need a whole row, such
+ * the final one when they become rows.  Normalisers that need a whole row, such
  * as sparsemax, keep all scores and come before the values.
  */
 #include <math.h>
 #include <string.h>
 
-#include "attention/engine_mask.h"
+#include "attention/engine_tile.h"
 #include "util/minmax.h"
+
+_Static_assert(ROWS_BLOCK % TILE == 0, "a block is cut into tiles");
+_Static_assert(STATE_STEP % KEY_BLOCK == 0, "behind a state of linear attention begins a step");
+_Static_assert(TILE * sizeof(float) % 64 == 0, "what lies behind rows of a tile stays aligned");
 
 /* A bias by distance is added in float32, so a row whose highest score is as far from 0 as
  * this would lose digits: the reference then takes over. */
 #define MOST_BIASED 64.0f
-
-/* The running state of a tile's softmax, by query; linear attention uses `sum` and `factor`,
- * whole rows `highest` and `factor`. */
-struct running {
-	_Alignas(64) float highest[TILE], sum[TILE], rescale[TILE], factor[TILE];
-};
-
-/* One tile of a block: rows [row, row + count). */
-struct tile {
-	const struct map *map;
-	size_t row, count;
-	bool started; /* the context has values already */
-	struct tile_mask mask;
-	struct running running;
-	float *queries, *scores, *context, *tops; /* as in struct workspace */
-	unsigned char *taken;
-};
-
-static bool is_linear(const struct engine *engine)
-{
-	return engine->attention->normalization.kind == NORMALIZE_LINEAR;
-}
 
 /* Whether a tile's scores of all steps are kept. */
 static bool keeps_scores(const struct engine *engine)
@@ -50,31 +32,21 @@ static bool keeps_scores(const struct engine *engine)
 
 /* --- one step of keys ----------------------------------------------------------- */
 
-static void multiply(const struct engine *engine, const struct row_block *block, const struct tile *t,
-		     size_t first, size_t count, float *scores)
+static void find_scores(const struct engine *engine, const struct row_block *block, const struct tile *t,
+			size_t first, size_t count, float *scores)
 {
-	const struct attention *a = engine->attention;
-	const float *keys =
-	    head_start(&engine->k.view, block->batch, t->map->key_at) + first * engine->k.view.token_stride;
-	if (a->score.kind == SCORE_ADDITIVE) {
-		const float *v = a->score.v.data + t->map->query_head * a->score.v.head_stride;
-		engine->kernels->additive(scores, keys, engine->k.view.token_stride, t->queries, v, count,
-					  a->score.inner, t->count, (float)t->map->scale);
-		return;
-	}
-	struct gemm products = {
-	    .c = scores,
-	    .c_stride = TILE,
-	    .a = keys,
-	    .a_row = engine->k.view.token_stride,
-	    .a_col = 1,
-	    .b = t->queries,
-	    .b_stride = TILE,
-	    .rows = count,
-	    .inner = a->score.inner,
+	const struct score *s = &engine->attention->score;
+	const struct heads_view *keys = &engine->k.view;
+	const struct score_pairs pairs = {
+	    .query_head = t->map->query_head,
+	    .queries = t->queries,
+	    .keys = head_start(keys, block->batch, t->map->key_at) + first * keys->token_stride,
+	    .key_stride = keys->token_stride,
+	    .count = count,
 	    .cols = t->count,
+	    .scale = t->map->scale,
 	};
-	engine->kernels->gemm(&products);
+	s->function->step(s, engine->kernels, &pairs, scores);
 }
 
 /* The bias by distance of plain keys. */
@@ -117,6 +89,7 @@ static void step(const struct engine *engine, const struct row_block *block, str
 		 size_t count)
 {
 	const struct attention *a = engine->attention;
+	const struct normalizer *normalizer = a->normalization.normalizer;
 	const struct kernels *kernels = engine->kernels;
 	struct running *run = &t->running;
 	enum attended extent = tile_mask_extent(&t->mask, first, count);
@@ -125,18 +98,14 @@ static void step(const struct engine *engine, const struct row_block *block, str
 		t->taken[first / KEY_BLOCK] = extent != ATTENDED_NONE;
 	if (extent == ATTENDED_NONE)
 		return;
-	multiply(engine, block, t, first, count, scores);
+	find_scores(engine, block, t, first, count, scores);
 	if (a->score.softcap > 0)
 		kernels->softcap(scores, count, t->count, (float)a->score.softcap);
 	add_relative(engine, t, first, count, scores);
-	tile_mask_apply(&t->mask, extent, first, count, scores, is_linear(engine) ? 0 : -INFINITY);
+	tile_mask_apply(&t->mask, extent, first, count, scores, normalizer->masked);
 	if (engine->whole_rows)
 		return;
-	bool rescaled = false;
-	if (is_linear(engine))
-		kernels->sum_columns(scores, count, t->count, run->sum);
-	else
-		rescaled = kernels->softmax(scores, count, t->count, run->highest, run->sum, run->rescale);
+	bool rescaled = normalizer->step(kernels, scores, count, t->count, run);
 	if (engine->want.weights)
 		memcpy(t->tops + first / KEY_BLOCK * TILE, run->highest, sizeof run->highest);
 	if (!engine->want.context)
@@ -149,16 +118,16 @@ static void step(const struct engine *engine, const struct row_block *block, str
 /* --- a tile ----------------------------------------------------------------------- */
 
 /* The first step that a tile takes; linear attention begins with the sums over the keys
- * that all its queries see. */
+ * that all its queries attend to. */
 static size_t first_step(const struct engine *engine, const struct row_block *block, struct tile *t)
 {
-	size_t all_see = engine->keys, inner = engine->attention->score.inner,
+	size_t shared = engine->keys, inner = engine->attention->score.inner,
 	       e = engine->attention->value_size;
 	if (!engine->states)
 		return t->mask.first / KEY_BLOCK * KEY_BLOCK;
 	for (size_t q = 0; q < t->count; q++)
-		all_see = size_min(all_see, t->mask.ends[q]);
-	size_t steps = all_see / engine->state_step;
+		shared = size_min(shared, t->mask.ends[q]);
+	size_t steps = shared / engine->state_step;
 	if (steps == 0)
 		return 0;
 	struct gemm sums = {
@@ -194,9 +163,9 @@ static void start_tile(const struct engine *engine, const struct map *map, const
 	t->queries = w->queries + number * a->score.inner * TILE;
 	t->scores = w->scores;
 	t->context = w->context ? w->context + number * (a->value_size + 1) * TILE : NULL;
+	t->tops = w->tops ? w->tops + number * steps * TILE : NULL;
 	if (keeps_scores(engine)) { /* each tile keeps its own */
 		t->scores += number * steps * KEY_BLOCK * TILE;
-		t->tops = w->tops + number * steps * TILE;
 		t->taken = w->taken + number * steps;
 		memset(t->taken, 0, steps);
 	}
@@ -210,28 +179,19 @@ static void start_tile(const struct engine *engine, const struct map *map, const
 		t->running.factor[i] = 0;
 	}
 	engine->kernels->pack(t->queries, q, engine->q.view.token_stride, t->count, a->score.inner,
-			      a->score.kind == SCORE_ADDITIVE ? 1 : (float)map->scale);
+			      a->score.function->scales_queries ? (float)map->scale : 1);
 }
 
-/* Whole rows of scores become weights; then come the values.  False: see engine_tile. */
-static bool normalize(const struct engine *engine, const struct workspace *w, const struct row_block *block,
-		      struct tile *t)
+/* Whole rows of scores become weights; then come the values.  False as engine_tile. */
+static bool finish_rows(const struct engine *engine, const struct workspace *w, const struct row_block *block,
+			struct tile *t)
 {
-	size_t first = t->mask.first / KEY_BLOCK * KEY_BLOCK, end = t->mask.end;
-	if (first >= end)
-		return true;
-	for (size_t at = first; at < end; at += KEY_BLOCK) {
-		size_t rows = t->taken[at / KEY_BLOCK] ? 0 : size_min(end - at, KEY_BLOCK);
-		for (size_t i = 0; i < rows * TILE; i++)
-			t->scores[at * TILE + i] = -INFINITY;
-	}
-	engine_refine(engine, t->map, block, &t->mask, first, end, t->scores);
-	if (!normalize_tile(&engine->attention->normalization, t->map->sink, t->scores + first * TILE,
-			    end - first, t->count, t->running.highest, w->normalizing))
+	if (!tile_normalize_rows(engine, w, block, t))
 		return false;
-	for (size_t at = first; at < end && engine->want.context; at += KEY_BLOCK)
+	for (size_t at = t->mask.first / KEY_BLOCK * KEY_BLOCK; at < t->mask.end && engine->want.context;
+	     at += KEY_BLOCK)
 		if (t->taken[at / KEY_BLOCK])
-			add_values(engine, block, t, at, size_min(end - at, KEY_BLOCK),
+			add_values(engine, block, t, at, size_min(t->mask.end - at, KEY_BLOCK),
 				   t->scores + at * TILE);
 	return true;
 }
@@ -262,18 +222,18 @@ static bool finish_sums(const struct engine *engine, struct tile *t, size_t *mas
 
 /* --- rows ------------------------------------------------------------------------- */
 
-static void step_factors(const struct engine *engine, const struct tile *t, size_t at, float *factor)
+static void step_factors(const struct tile *t, size_t at, float *factor)
 {
 	const struct running *run = &t->running;
 	const float *tops = t->tops + at * TILE;
 	for (size_t q = 0; q < t->count; q++) {
 		factor[q] = run->factor[q];
-		if (!engine->whole_rows && tops[q] != run->highest[q])
+		if (tops[q] != run->highest[q])
 			factor[q] *= expf(tops[q] - run->highest[q]);
 	}
 }
 
-static void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_t end)
+void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_t end)
 {
 	for (size_t q = 0; q < count && first < end; q++)
 		memset(rows + q * stride + first, 0, (end - first) * sizeof *rows);
@@ -290,18 +250,18 @@ static void write_weights(const struct engine *engine, const struct tile *t, flo
 			clear_columns(rows, keys, t->count, first, first + count);
 			continue;
 		}
-		step_factors(engine, t, first / KEY_BLOCK, factor);
+		step_factors(t, first / KEY_BLOCK, factor);
 		engine->kernels->unpack(rows + first, keys, t->scores + first * TILE, t->count, count, factor,
 					past_cache);
 	}
 	clear_columns(rows, keys, t->count, end, keys);
 }
 
-/* Where the block's rows go: where a sink wants them, or into the workspace. */
+/* Where the block's rows go: where a consumer wants them, or into the workspace. */
 static void find_places(const struct engine *engine, const struct workspace *w, struct row_block *block)
 {
 	if (engine->want.weights) {
-		block->weights = block->weights_place ? block->weights_place : w->out_weights;
+		block->weights = weight_rows(w, block);
 		bool shared = masking_is_shared(&engine->attention->masking);
 		for (size_t r = 0; r < block->count; r++) {
 			unsigned char *row = w->cells + r * engine->keys;
@@ -325,9 +285,9 @@ static void find_places(const struct engine *engine, const struct workspace *w, 
 static void write_tile(const struct engine *engine, const struct workspace *w, const struct row_block *block,
 		       const struct tile *t)
 {
-	float *rows = block->weights_place ? block->weights_place : w->out_weights;
-	if (engine->want.weights)
-		write_weights(engine, t, rows + t->row * engine->keys, block->weights_place != NULL);
+	if (engine->want.weights && !engine->whole_rows)
+		write_weights(engine, t, weight_rows(w, block) + t->row * engine->keys,
+			      block->weights_place != NULL);
 	if (engine->want.context)
 		engine->kernels->unpack(block->context_place + t->row * block->context_stride,
 					block->context_stride, t->context, t->count,
@@ -353,7 +313,7 @@ bool engine_tile(const struct engine *engine, const struct map *map, struct work
 				     size_min(tiles[i].mask.end - at, KEY_BLOCK));
 	block->masked = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (engine->whole_rows && !normalize(engine, w, block, &tiles[i]))
+		if (engine->whole_rows && !finish_rows(engine, w, block, &tiles[i]))
 			return false;
 		if (!finish_sums(engine, &tiles[i], &block->masked))
 			return false;

@@ -11,9 +11,7 @@
 #include "kernels/reference.h"
 #include "util/memory.h"
 
-/* Memory (batch, heads of the set, tokens, size) that the engine owns, from the first time
- * on, and its view. */
-static bool own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
+bool engine_own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
 		struct heads_place *place, struct head_vectors *out)
 {
 	size_t heads = set->count;
@@ -60,27 +58,11 @@ struct vectors {
 
 /* --- norms and rotary positions --------------------------------------------- */
 
-bool engine_norm(const struct vector_norm *norm, const float *gain, float *x, size_t size)
-{
-	double sum = 0;
-	bool finite = true;
-	for (size_t c = 0; c < size; c++)
-		sum += (double)x[c] * (double)x[c];
-	double length =
-	    norm->kind == VECTOR_NORM_RMS ? sqrt(sum / (double)size + norm->eps) : fmax(sqrt(sum), norm->eps);
-	double factor = length > 0 ? 1 / length : 0; /* eps 0: a vector of zeros stays one */
-	for (size_t c = 0; c < size; c++) {
-		x[c] = (float)((double)x[c] * factor * (gain ? (double)gain[c] : 1));
-		finite &= isfinite(x[c]) != 0;
-	}
-	return finite;
-}
-
 static enum attn_status norm_vector(const struct vectors *v, float *x, size_t batch, size_t head,
 				    size_t token, struct attn_error *err)
 {
 	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
-	if (engine_norm(v->norm, gain, x, v->size))
+	if (vector_normalize(v->norm, gain, x, v->size))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT,
 			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
@@ -173,8 +155,8 @@ static enum attn_status join_vectors(struct engine *engine, const struct vectors
 				     struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
-	if (!own(engine, v->set, keys->past + v->own_tokens + keys->bias + keys->zero, v->size, v->place,
-		 out))
+	if (!engine_own(engine, v->set, keys->past + v->own_tokens + keys->bias + keys->zero, v->size,
+			v->place, out))
 		return attn_fail_memory(err);
 	if (keys->past > 0)
 		copy_heads(engine, v->place, v->set, v->past, keys->past);
@@ -211,85 +193,12 @@ static enum attn_status prepare(struct engine *engine, const struct vectors *v, 
 	return join_vectors(engine, v, keys, out, err);
 }
 
-/* --- where scores are products ------------------------------------------------- */
-
-/* Each head's vectors times its matrix, plus its bias, for the heads of `set`: those that
- * `from` is of, or query heads, each with the vectors of the key head that it shares. */
-static enum attn_status transform(struct engine *engine, struct head_vectors *from,
-				  const struct head_set *set, size_t tokens, const struct head_matrix *m,
-				  const struct head_matrix *bias, const char *what, struct heads_place *place,
-				  struct attn_error *err)
-{
-	struct head_vectors out;
-	enum attn_status status = ATTN_OK;
-	if (!own(engine, set, tokens, m->cols, place, &out))
-		return attn_fail_memory(err);
-	for (size_t slot = 0; slot < set->count && status == ATTN_OK; slot++) {
-		size_t h = set->heads[slot];
-		size_t at = head_at(from, set == from->set ? h : shared_key_head(engine->attention, h));
-		struct sequence x = {head_start(&from->view, 0, at), tokens, m->rows,
-				     from->view.batch_stride};
-		struct matrix w = {m->data + h * m->head_stride, m->rows, m->cols, m->cols};
-		struct heads_place to = {place->data + slot * place->head_stride, place->batch_stride, 0,
-					 m->cols, 0};
-		status = engine_project(engine->kernels, &x, engine->attention->batch, &w,
-					bias && bias->data ? bias->data + h * bias->head_stride : NULL, what,
-					&to, err);
-	}
-	*from = out;
-	return status;
-}
-
-static void to_unit_length(float *x, size_t vectors, size_t size)
-{
-	const struct vector_norm unit = {.kind = VECTOR_NORM_L2, .eps = 1e-8};
-	for (size_t i = 0; i < vectors; i++, x += size)
-		engine_norm(&unit, NULL, x, size); /* no longer than 1: finite */
-}
-
-/* phi(x) = elu(x) + 1, Katharopoulos et al. 2020. */
-static void map_features(const struct engine *engine, float *x, size_t count)
-{
-	if (engine->kernels) {
-		engine->kernels->feature_map(x, count);
-		return;
-	}
-	reference_feature_map(x, count);
-}
-
-/* Bring Q and K to where the score function is their product. */
-static enum attn_status apply_score_function(struct engine *engine, struct attn_error *err)
-{
-	const struct attention *a = engine->attention;
-	const struct score *s = &a->score;
-	const struct plan *plan = engine->plan;
-	size_t q_count = a->batch * plan->queries.count * a->queries,
-	       k_count = a->batch * plan->keys.count * engine->keys;
-	if (a->normalization.kind == NORMALIZE_LINEAR) {
-		map_features(engine, engine->places[0].data, q_count * a->head_size);
-		map_features(engine, engine->places[1].data, k_count * a->key_size);
-	} else if (s->kind == SCORE_COSINE) {
-		to_unit_length(engine->places[0].data, q_count, a->head_size);
-		to_unit_length(engine->places[1].data, k_count, a->key_size);
-	}
-	if (s->kind != SCORE_GENERAL && s->kind != SCORE_ADDITIVE)
-		return ATTN_OK;
-	enum attn_status status = transform(engine, &engine->q, &plan->queries, a->queries, &s->w, &s->b,
-					    "query", &engine->scored[0], err);
-	if (status != ATTN_OK || s->kind == SCORE_GENERAL)
-		return status;
-	/* With a matrix for each query head, each has keys of its own. */
-	const struct head_set *set = s->u.head_stride > 0 ? &plan->queries : &plan->keys;
-	return transform(engine, &engine->k, set, engine->keys, &s->u, NULL, "key", &engine->scored[1], err);
-}
-
 /* --- all of them ---------------------------------------------------------------- */
 
 static void describe(const struct plan *plan, const struct latents *latents, struct vectors *q,
 		     struct vectors *k, struct vectors *v)
 {
 	const struct attention *a = plan->attention;
-	bool changed = a->normalization.kind == NORMALIZE_LINEAR || a->score.kind == SCORE_COSINE;
 	*q = (struct vectors){
 	    .x = &a->embeddings, .w = &a->wq, .bias = a->bq, .precomputed = &a->q, .what = "query"};
 	*k = (struct vectors){
@@ -315,47 +224,13 @@ static void describe(const struct plan *plan, const struct latents *latents, str
 	v->size = a->value_size;
 	q->norm = &a->q_norm;
 	k->norm = &a->k_norm;
-	q->changed = k->changed = changed;
+	q->changed = k->changed = engine_changes_vectors(a);
 	if (a->rotary.dims > 0) {
 		q->positions = a->positions.queries;
 		q->positions_batch = a->positions.query_batch;
 		k->positions = a->positions.keys;
 		k->positions_batch = a->positions.key_batch;
 	}
-}
-
-/* The largest absolute value of the chosen heads' vectors, `count` numbers each. */
-static double largest_value(const struct engine *engine, const struct head_vectors *v, size_t count)
-{
-	float most = 0;
-	for (size_t b = 0; b < engine->attention->batch; b++)
-		for (size_t slot = 0; slot < v->set->count; slot++)
-			most =
-			    fmaxf(most, engine->kernels->largest(
-					    head_start(&v->view, b, head_at(v, v->set->heads[slot])), count));
-	return (double)most;
-}
-
-/* Whether no product of Q and K, nor a part of its sum, can leave float32: an
- * infinite score of one sign only would look like a masked one.  Additive scores are sums
- * of the numbers of v, each times at most 1. */
-static bool scores_fit(const struct engine *engine)
-{
-	const struct attention *a = engine->attention;
-	const struct head_set *set = &engine->plan->queries;
-	double scale = 1, most;
-	for (size_t i = 0; i < set->count; i++)
-		scale = fmax(scale, fabs(engine_map(engine, set->heads[i] / a->maps, 0).scale));
-	double q = largest_value(engine, &engine->q, a->queries * a->score.inner);
-	double k = largest_value(engine, &engine->k, engine->keys * a->score.inner);
-	if (a->score.kind == SCORE_ADDITIVE) {
-		size_t count = a->score.v.head_stride ? set->all * a->score.inner : a->score.inner;
-		most = (double)engine->kernels->largest(a->score.v.data, count) * scale;
-		return q + k < (double)FLT_MAX / 2 && most * (double)a->score.inner < (double)FLT_MAX / 2;
-	}
-	q *= scale;
-	most = q * k * (double)a->score.inner;
-	return q < (double)FLT_MAX / 2 && most < (double)FLT_MAX / 2;
 }
 
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
@@ -377,10 +252,11 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
 		status = prepare(engine, &v, &a->keys, &engine->v, err);
 	latents_release(&latents);
 	if (status == ATTN_OK)
-		status = apply_score_function(engine, err);
+		status = engine_apply_score_function(engine, err);
 	/* Scores relative to a float mask would want a sink for each query: see engine_tile.c. */
 	bool apart = engine->whole_rows && a->normalization.sinks && a->masking.bias;
-	engine->by_tiles = status == ATTN_OK && plan_by_tiles(engine->plan) && !apart && scores_fit(engine);
+	engine->by_tiles =
+	    status == ATTN_OK && plan_by_tiles(engine->plan) && !apart && engine_scores_fit(engine);
 	if (status == ATTN_OK && engine->by_tiles)
 		status = engine_linear_prepare(engine, err);
 	return status;
@@ -403,13 +279,7 @@ size_t engine_prepared_bytes(const struct plan *plan)
 	struct vectors q, k, v;
 	describe(plan, NULL, &q, &k, &v);
 	size_t bytes = latents_bytes(a) + prepared_bytes(a, &q, &alone) + prepared_bytes(a, &k, &a->keys);
-	size_t inner = a->batch * a->score.inner * sizeof(float);
 	if (plan->want.context)
 		bytes += prepared_bytes(a, &v, &a->keys);
-	if (a->score.kind == SCORE_GENERAL || a->score.kind == SCORE_ADDITIVE)
-		bytes += inner * plan->queries.count * a->queries;
-	if (a->score.kind == SCORE_ADDITIVE)
-		bytes += inner * (a->score.u.head_stride ? plan->queries.count : plan->keys.count) *
-			 plan->shape.keys;
-	return bytes;
+	return bytes + engine_score_bytes(plan);
 }

@@ -21,7 +21,7 @@ static enum attn_status norm_latents(const struct attention *a, float *x, const 
 {
 	const struct vector_norm norm = {.kind = VECTOR_NORM_RMS, .eps = a->q_norm.eps};
 	for (size_t i = 0; i < count; i++, x += shape->cols)
-		if (!engine_norm(&norm, gain, x, shape->cols))
+		if (!vector_normalize(&norm, gain, x, shape->cols))
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "the normalised %s of batch item %zu, token %zu overflows float32",
 					 what, i / shape->rows, i % shape->rows);

@@ -32,48 +32,48 @@ struct segment_range *segment_ranges(const int64_t *segments, size_t batch, size
 	return ranges;
 }
 
-void masking_release(struct masking *v)
+void masking_release(struct masking *m)
 {
-	free(v->lengths);
-	free(v->mask);
-	free(v->bias);
-	free(v->padding);
-	free(v->query_segments);
-	free(v->key_segments);
-	free(v->query_ranges);
-	free(v->key_ranges);
-	blocks_release(v->blocks);
-	*v = (struct masking){0};
+	free(m->lengths);
+	free(m->mask);
+	free(m->bias);
+	free(m->padding);
+	free(m->query_segments);
+	free(m->key_segments);
+	free(m->query_ranges);
+	free(m->key_ranges);
+	blocks_release(m->blocks);
+	*m = (struct masking){0};
 }
 
-ptrdiff_t masking_offset(const struct masking *v, size_t batch)
+ptrdiff_t masking_offset(const struct masking *m, size_t batch)
 {
-	return v->lengths ? (ptrdiff_t)v->lengths[batch] - (ptrdiff_t)v->queries : (ptrdiff_t)v->past_keys;
+	return m->lengths ? (ptrdiff_t)m->lengths[batch] - (ptrdiff_t)m->queries : (ptrdiff_t)m->past_keys;
 }
 
 /* --- causal, window, dilation, prefix, lengths ---------------------------------- */
 
-/* Causal and window as one: a key is seen at distances p - j of [nearest, farthest]. */
+/* Causal and window as one: they leave keys at distances p - j of [nearest, farthest]. */
 struct distances {
 	ptrdiff_t nearest, farthest;
 };
 
-static struct distances window_of(const struct masking *v)
+static struct distances window_of(const struct masking *m)
 {
 	return (struct distances){
-	    .nearest = v->causal ? 0 : -(ptrdiff_t)(v->right_bound ? v->right : MASKING_DISTANCE_MAX),
-	    .farthest = (ptrdiff_t)(v->left_bound ? v->left : MASKING_DISTANCE_MAX),
+	    .nearest = m->causal ? 0 : -(ptrdiff_t)(m->right_bound ? m->right : MASKING_DISTANCE_MAX),
+	    .farthest = (ptrdiff_t)(m->left_bound ? m->left : MASKING_DISTANCE_MAX),
 	};
 }
 
-/* Keys from here on are hidden from all queries of the batch item. */
-static size_t key_limit(const struct masking *v, size_t batch)
+/* Keys from here on are masked for all queries of the batch item. */
+static size_t key_limit(const struct masking *m, size_t batch)
 {
-	size_t limit = v->plain_keys;
-	if (v->lengths)
-		limit = size_min(limit, v->lengths[batch]);
-	if (v->mask && v->mask_shape[3] != 1)
-		limit = size_min(limit, v->mask_shape[3]);
+	size_t limit = m->plain_keys;
+	if (m->lengths)
+		limit = size_min(limit, m->lengths[batch]);
+	if (m->mask && m->mask_shape[3] != 1)
+		limit = size_min(limit, m->mask_shape[3]);
 	return limit;
 }
 
@@ -82,21 +82,21 @@ static size_t clamp(ptrdiff_t key, size_t limit)
 	return key < 0 ? 0 : size_min((size_t)key, limit);
 }
 
-/* What a query sees as far as this section goes: [0, prefix) and, every step-th from
+/* What a query attends to as far as this section goes: [0, prefix) and, every step-th from
  * first on, [first, end), which begins behind it. */
 struct span {
 	size_t prefix, first, end, step;
 };
 
-static struct span span_of(const struct masking *v, size_t batch, size_t query)
+static struct span span_of(const struct masking *m, size_t batch, size_t query)
 {
-	struct distances d = window_of(v);
-	ptrdiff_t p = (ptrdiff_t)query + masking_offset(v, batch);
-	size_t limit = key_limit(v, batch);
+	struct distances d = window_of(m);
+	ptrdiff_t p = (ptrdiff_t)query + masking_offset(m, batch);
+	size_t limit = key_limit(m, batch);
 	struct span span = {
-	    .prefix = size_min(v->prefix, limit),
+	    .prefix = size_min(m->prefix, limit),
 	    .end = clamp(p - d.nearest + 1, limit),
-	    .step = v->dilation > 1 ? v->dilation : 1,
+	    .step = m->dilation > 1 ? m->dilation : 1,
 	};
 	span.first = size_max(clamp(p - d.farthest, limit), span.prefix);
 	if (span.step > 1) {
@@ -120,48 +120,49 @@ static void span_hull(const struct span *s, size_t *first, size_t *end)
 	*end = behind ? s->end : s->prefix;
 }
 
-void masking_interval(const struct masking *v, size_t batch, size_t query, size_t *first, size_t *end)
+void masking_interval(const struct masking *m, size_t batch, size_t query, size_t *first, size_t *end)
 {
-	struct span s = span_of(v, batch, query);
+	struct span s = span_of(m, batch, query);
 	span_hull(&s, first, end);
 }
 
-bool masking_is_interval(const struct masking *v)
+bool masking_is_interval(const struct masking *m)
 {
-	return !v->mask && !v->padding && !v->query_segments && !v->blocks && v->dilation <= 1 &&
-	       v->appended_keys == 0 && !(v->prefix > 0 && v->left_bound);
+	return !m->mask && !m->padding && !m->query_segments && !m->blocks && m->dilation <= 1 &&
+	       m->appended_keys == 0 && !(m->prefix > 0 && m->left_bound);
 }
 
-bool masking_is_shared(const struct masking *v)
+bool masking_is_shared(const struct masking *m)
 {
-	return masking_is_interval(v) && !v->causal && !v->left_bound && !v->right_bound;
+	return masking_is_interval(m) && !m->causal && !m->left_bound && !m->right_bound;
 }
 
-size_t masking_count(const struct masking *v, size_t batch, size_t query)
+size_t masking_count(const struct masking *m, size_t batch, size_t query)
 {
-	struct span s = span_of(v, batch, query);
+	struct span s = span_of(m, batch, query);
 	size_t count = span_count(&s), first, end;
-	if (!v->blocks || count == 0)
+	if (!m->blocks || count == 0)
 		return count;
 	span_hull(&s, &first, &end);
 	return size_min(count,
-			blocks_count(v->blocks, (ptrdiff_t)query + masking_offset(v, batch), first, end));
+			blocks_count(m->blocks, (ptrdiff_t)query + masking_offset(m, batch), first, end));
 }
 
-/* How queries at positions [first, last] see the keys [key, end) of [0, key_limit). */
-static enum attended window_reach(const struct masking *v, ptrdiff_t first, ptrdiff_t last, size_t key,
-				  size_t end)
+/* How much of the keys [key, end) of [0, key_limit) queries at positions [first, last] attend
+ * to. */
+static enum attended window_extent(const struct masking *m, ptrdiff_t first, ptrdiff_t last, size_t key,
+				   size_t end)
 {
-	struct distances d = window_of(v);
-	ptrdiff_t step = v->dilation > 1 ? (ptrdiff_t)v->dilation : 1;
-	if (key < v->prefix && end <= v->prefix)
+	struct distances d = window_of(m);
+	ptrdiff_t step = m->dilation > 1 ? (ptrdiff_t)m->dilation : 1;
+	if (key < m->prefix && end <= m->prefix)
 		return ATTENDED_ALL;
-	enum attended seen = key < v->prefix ? ATTENDED_SOME : ATTENDED_NONE;
+	enum attended prefix = key < m->prefix ? ATTENDED_SOME : ATTENDED_NONE;
 	/* All distances of the rectangle lie together, and each is that of some pair. */
-	ptrdiff_t least = first - (ptrdiff_t)(end - 1), most = last - (ptrdiff_t)size_max(key, v->prefix);
+	ptrdiff_t least = first - (ptrdiff_t)(end - 1), most = last - (ptrdiff_t)size_max(key, m->prefix);
 	ptrdiff_t low = least > d.nearest ? least : d.nearest, high = most < d.farthest ? most : d.farthest;
 	if (low > high || (low > 0 ? (high / step) * step < low : high < 0 && (low / step) * step > high))
-		return seen;
+		return prefix;
 	if (low == least && high == most && (step == 1 || (least == most && least % step == 0)))
 		return ATTENDED_ALL;
 	return ATTENDED_SOME;
@@ -185,15 +186,15 @@ static struct segment_range range_of(const int64_t *segments, const struct segme
 	return range;
 }
 
-static enum attended segments_reach(const struct masking *v, size_t batch, size_t query, size_t queries,
-				    size_t key, size_t end)
+static enum attended segments_extent(const struct masking *m, size_t batch, size_t query, size_t queries,
+				     size_t key, size_t end)
 {
-	size_t qb = v->query_segment_batch == 1 ? 0 : batch, kb = v->key_segment_batch == 1 ? 0 : batch;
+	size_t qb = m->query_segment_batch == 1 ? 0 : batch, kb = m->key_segment_batch == 1 ? 0 : batch;
 	struct segment_range q =
-	    range_of(v->query_segments + qb * v->queries, v->query_ranges + qb * segment_runs(v->queries),
+	    range_of(m->query_segments + qb * m->queries, m->query_ranges + qb * segment_runs(m->queries),
 		     query, query + queries);
-	struct segment_range k = range_of(v->key_segments + kb * v->plain_keys,
-					  v->key_ranges + kb * segment_runs(v->plain_keys), key, end);
+	struct segment_range k = range_of(m->key_segments + kb * m->plain_keys,
+					  m->key_ranges + kb * segment_runs(m->plain_keys), key, end);
 	if (q.most < k.least || k.most < q.least)
 		return ATTENDED_NONE;
 	return q.least == q.most && k.least == k.most ? ATTENDED_ALL : ATTENDED_SOME;
@@ -202,9 +203,9 @@ static enum attended segments_reach(const struct masking *v, size_t batch, size_
 /* --- all together ------------------------------------------------------------------- */
 
 /* Flat index into the mask of key 0 of a row; a dimension of 1 repeats. */
-static size_t mask_row(const struct masking *v, size_t batch, size_t head, size_t query)
+static size_t mask_row(const struct masking *m, size_t batch, size_t head, size_t query)
 {
-	const size_t *shape = v->mask_shape;
+	const size_t *shape = m->mask_shape;
 	size_t row = shape[0] == 1 ? 0 : batch;
 	row = row * shape[1] + (shape[1] == 1 ? 0 : head);
 	row = row * shape[2] + (shape[2] == 1 ? 0 : query);
@@ -228,109 +229,110 @@ static void span_row(const struct span *s, size_t first, size_t count, unsigned 
 
 /* row[j - first] &= for the plain keys [first, first + count), which are no more than
  * the mask is wide. */
-static void hide_singly(const struct masking *v, size_t batch, size_t head, size_t query, size_t first,
+static void mask_singly(const struct masking *m, size_t batch, size_t head, size_t query, size_t first,
 			size_t count, unsigned char *row)
 {
-	if (v->blocks)
-		blocks_mask(v->blocks, head, (ptrdiff_t)query + masking_offset(v, batch), first, count, row);
-	if (v->query_segments) {
-		size_t qb = v->query_segment_batch == 1 ? 0 : batch,
-		       kb = v->key_segment_batch == 1 ? 0 : batch;
-		int64_t own = v->query_segments[qb * v->queries + query];
-		const int64_t *segments = v->key_segments + kb * v->plain_keys + first;
+	if (m->blocks)
+		blocks_mask(m->blocks, head, (ptrdiff_t)query + masking_offset(m, batch), first, count, row);
+	if (m->query_segments) {
+		size_t qb = m->query_segment_batch == 1 ? 0 : batch,
+		       kb = m->key_segment_batch == 1 ? 0 : batch;
+		int64_t own = m->query_segments[qb * m->queries + query];
+		const int64_t *segments = m->key_segments + kb * m->plain_keys + first;
 		for (size_t j = 0; j < count; j++)
 			row[j] &= segments[j] == own;
 	}
-	if (v->mask) {
-		size_t step = v->mask_shape[3] != 1;
-		const unsigned char *mask = v->mask + mask_row(v, batch, head, query) + first * step;
+	if (m->mask) {
+		size_t step = m->mask_shape[3] != 1;
+		const unsigned char *mask = m->mask + mask_row(m, batch, head, query) + first * step;
 		for (size_t j = 0; j < count; j++)
 			row[j] &= mask[j * step];
 	}
-	if (v->padding) {
+	if (m->padding) {
 		const unsigned char *padding =
-		    v->padding + (v->padding_batch == 1 ? 0 : batch) * v->plain_keys + first;
+		    m->padding + (m->padding_batch == 1 ? 0 : batch) * m->plain_keys + first;
 		for (size_t j = 0; j < count; j++)
 			row[j] &= padding[j];
 	}
 }
 
-void masking_keys(const struct masking *v, size_t batch, size_t head, size_t query, size_t first,
+void masking_keys(const struct masking *m, size_t batch, size_t head, size_t query, size_t first,
 		  size_t count, unsigned char *row)
 {
-	size_t plain = first < v->plain_keys ? size_min(count, v->plain_keys - first) : 0;
+	size_t plain = first < m->plain_keys ? size_min(count, m->plain_keys - first) : 0;
 	memset(row + plain, 1, count - plain);
 	if (plain == 0)
 		return;
-	struct span s = span_of(v, batch, query);
+	struct span s = span_of(m, batch, query);
 	size_t from, end;
 	span_row(&s, first, plain, row);
 	span_hull(&s, &from, &end);
 	from = size_max(from, first);
 	end = size_min(end, first + plain);
 	if (from < end)
-		hide_singly(v, batch, head, query, from, end - from, row + (from - first));
+		mask_singly(m, batch, head, query, from, end - from, row + (from - first));
 }
 
-void masking_row(const struct masking *v, size_t batch, size_t head, size_t query, unsigned char *row)
+void masking_row(const struct masking *m, size_t batch, size_t head, size_t query, unsigned char *row)
 {
-	masking_keys(v, batch, head, query, 0, v->plain_keys + v->appended_keys, row);
+	masking_keys(m, batch, head, query, 0, m->plain_keys + m->appended_keys, row);
 }
 
 /* Of the plain keys [key, end). */
-static enum attended plain_reach(const struct masking *v, size_t batch, size_t head, size_t query,
-				 size_t queries, size_t key, size_t end)
+static enum attended plain_extent(const struct masking *m, size_t batch, size_t head, size_t query,
+				  size_t queries, size_t key, size_t end)
 {
-	size_t limit = key_limit(v, batch);
-	enum attended extent = v->mask || v->padding || end > limit ? ATTENDED_SOME : ATTENDED_ALL;
+	size_t limit = key_limit(m, batch);
+	enum attended extent = m->mask || m->padding || end > limit ? ATTENDED_SOME : ATTENDED_ALL;
 	end = size_min(end, limit);
 	if (key >= end)
 		return ATTENDED_NONE;
-	ptrdiff_t first = (ptrdiff_t)query + masking_offset(v, batch),
+	ptrdiff_t first = (ptrdiff_t)query + masking_offset(m, batch),
 		  last = first + (ptrdiff_t)(queries - 1);
-	extent = extent_and(extent, window_reach(v, first, last, key, end));
-	if (v->blocks && extent != ATTENDED_NONE)
-		extent = extent_and(extent, blocks_extent(v->blocks, head, first, last, key, end - key));
-	if (v->query_segments && extent != ATTENDED_NONE)
-		extent = extent_and(extent, segments_reach(v, batch, query, queries, key, end));
+	extent = extent_and(extent, window_extent(m, first, last, key, end));
+	if (m->blocks && extent != ATTENDED_NONE)
+		extent = extent_and(extent, blocks_extent(m->blocks, head, first, last, key, end - key));
+	if (m->query_segments && extent != ATTENDED_NONE)
+		extent = extent_and(extent, segments_extent(m, batch, query, queries, key, end));
 	return extent;
 }
 
-enum attended masking_extent(const struct masking *v, size_t batch, size_t head, size_t query, size_t queries,
+enum attended masking_extent(const struct masking *m, size_t batch, size_t head, size_t query, size_t queries,
 			     size_t key, size_t keys)
 {
 	size_t end = key + keys;
 	if (queries == 0 || keys == 0)
 		return ATTENDED_NONE;
-	if (key >= v->plain_keys)
+	if (key >= m->plain_keys)
 		return ATTENDED_ALL;
-	enum attended extent = plain_reach(v, batch, head, query, queries, key, size_min(end, v->plain_keys));
-	return end > v->plain_keys && extent == ATTENDED_NONE ? ATTENDED_SOME : extent;
+	enum attended extent =
+	    plain_extent(m, batch, head, query, queries, key, size_min(end, m->plain_keys));
+	return end > m->plain_keys && extent == ATTENDED_NONE ? ATTENDED_SOME : extent;
 }
 
-const float *masking_bias_row(const struct masking *v, size_t batch, size_t head, size_t query, size_t *step)
+const float *masking_bias_row(const struct masking *m, size_t batch, size_t head, size_t query, size_t *step)
 {
-	*step = v->mask_shape[3] != 1;
-	return v->bias ? v->bias + mask_row(v, batch, head, query) : NULL;
+	*step = m->mask_shape[3] != 1;
+	return m->bias ? m->bias + mask_row(m, batch, head, query) : NULL;
 }
 
-float masking_bias(const struct masking *v, size_t batch, size_t head, size_t query, size_t key)
+float masking_bias(const struct masking *m, size_t batch, size_t head, size_t query, size_t key)
 {
 	size_t step;
-	const float *row = masking_bias_row(v, batch, head, query, &step);
-	return row && key < v->plain_keys ? row[key * step] : 0;
+	const float *row = masking_bias_row(m, batch, head, query, &step);
+	return row && key < m->plain_keys ? row[key * step] : 0;
 }
 
-size_t masking_bytes(const struct masking *v)
+size_t masking_bytes(const struct masking *m)
 {
-	size_t bytes = v->blocks ? blocks_bytes(v->blocks, v->heads) : 0;
-	if (v->mask)
-		bytes += v->mask_shape[0] * v->mask_shape[1] * v->mask_shape[2] * v->mask_shape[3] *
-			 (v->bias ? 1 + sizeof *v->bias : 1);
-	if (v->padding)
-		bytes += v->padding_batch * v->plain_keys;
-	if (v->query_segments)
-		bytes += (v->query_segment_batch * v->queries + v->key_segment_batch * v->plain_keys) *
-			 sizeof *v->query_segments;
+	size_t bytes = m->blocks ? blocks_bytes(m->blocks, m->heads) : 0;
+	if (m->mask)
+		bytes += m->mask_shape[0] * m->mask_shape[1] * m->mask_shape[2] * m->mask_shape[3] *
+			 (m->bias ? 1 + sizeof *m->bias : 1);
+	if (m->padding)
+		bytes += m->padding_batch * m->plain_keys;
+	if (m->query_segments)
+		bytes += (m->query_segment_batch * m->queries + m->key_segment_batch * m->plain_keys) *
+			 sizeof *m->query_segments;
 	return bytes;
 }

@@ -1,7 +1,9 @@
-/* Blocks of queries and keys that see each other: BigBird (Zaheer et al. 2020).
+/* Block-sparse attention: which blocks of keys a block of queries attends to, as in BigBird (Zaheer et al.
+ * 2020).
  *
- * Queries and keys are cut into blocks by their positions.  A block of queries sees the
- * global blocks, those around its own and some drawn at random; global blocks see all.
+ * Queries and keys are cut into blocks by their positions.  A block of queries attends
+ * to the global blocks, those around its own and some drawn at random; global blocks attend to
+ * all.
  * The random ones follow from a hash of (seed, head, query block, key block), so they are
  * the same on every machine and for every batch item.
  */
@@ -28,7 +30,7 @@ static const size_t NO_BLOCK = SIZE_MAX;
 #define PAIRS_MAX ((size_t)1 << 34)
 #define PICKS_MAX ((size_t)1 << 27)
 
-/* --- which blocks a block of queries sees ------------------------------------------ */
+/* --- what a block of queries attends to ------------------------------------------ */
 
 static size_t block_of(const struct masking_blocks *blocks, ptrdiff_t position)
 {
@@ -36,24 +38,25 @@ static size_t block_of(const struct masking_blocks *blocks, ptrdiff_t position)
 }
 
 /* Key blocks [0, global) and [first, end), which lies behind, and those of picks[count]. */
-struct seen {
+struct attended_blocks {
 	size_t global, first, end;
 	const size_t *picks;
 	size_t count;
 };
 
-static struct seen seen_by_rule(const struct masking_blocks *blocks, size_t query_block)
+static struct attended_blocks attended_by_rule(const struct masking_blocks *blocks, size_t query_block)
 {
-	struct seen seen = {.global = size_min(blocks->global, blocks->key_blocks)};
+	struct attended_blocks attended = {.global = size_min(blocks->global, blocks->key_blocks)};
 	if (query_block < blocks->global)
-		seen.global = blocks->key_blocks;
-	seen.first = seen.end = seen.global;
+		attended.global = blocks->key_blocks;
+	attended.first = attended.end = attended.global;
 	if (blocks->near > 0) {
 		if (query_block >= blocks->near)
-			seen.first = size_max(query_block - blocks->near + 1, seen.global);
-		seen.end = size_max(size_min(query_block + blocks->near, blocks->key_blocks), seen.first);
+			attended.first = size_max(query_block - blocks->near + 1, attended.global);
+		attended.end =
+		    size_max(size_min(query_block + blocks->near, blocks->key_blocks), attended.first);
 	}
-	return seen;
+	return attended;
 }
 
 /* NULL where none are drawn. */
@@ -65,21 +68,22 @@ static size_t *picks_of(const struct masking_blocks *blocks, size_t head, size_t
 	       (head * blocks->query_blocks + query_block - blocks->first_block) * blocks->random;
 }
 
-static struct seen seen_by(const struct masking_blocks *blocks, size_t head, size_t query_block)
+static struct attended_blocks attended_by(const struct masking_blocks *blocks, size_t head,
+					  size_t query_block)
 {
-	struct seen seen = seen_by_rule(blocks, query_block);
-	seen.picks = picks_of(blocks, head, query_block);
-	seen.count = seen.picks ? blocks->random : 0;
-	return seen;
+	struct attended_blocks attended = attended_by_rule(blocks, query_block);
+	attended.picks = picks_of(blocks, head, query_block);
+	attended.count = attended.picks ? blocks->random : 0;
+	return attended;
 }
 
 /* How many picks are below a block. */
-static size_t picks_below(const struct seen *seen, size_t block)
+static size_t picks_below(const struct attended_blocks *attended, size_t block)
 {
-	size_t low = 0, high = seen->count;
+	size_t low = 0, high = attended->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (seen->picks[middle] < block)
+		if (attended->picks[middle] < block)
 			low = middle + 1;
 		else
 			high = middle;
@@ -97,14 +101,14 @@ static size_t overlap(size_t a, size_t b, size_t first, size_t end)
 void blocks_mask(const struct masking_blocks *blocks, size_t head, ptrdiff_t position, size_t first,
 		 size_t count, unsigned char *row)
 {
-	struct seen seen = seen_by(blocks, head, block_of(blocks, position));
-	size_t pick = picks_below(&seen, first / blocks->size), end = first + count;
+	struct attended_blocks attended = attended_by(blocks, head, block_of(blocks, position));
+	size_t pick = picks_below(&attended, first / blocks->size), end = first + count;
 	for (size_t key = first; key < end;) {
 		size_t block = key / blocks->size, next = size_min((block + 1) * blocks->size, end);
-		while (pick < seen.count && seen.picks[pick] < block)
+		while (pick < attended.count && attended.picks[pick] < block)
 			pick++;
-		if (block >= seen.global && (block < seen.first || block >= seen.end) &&
-		    (pick == seen.count || seen.picks[pick] != block))
+		if (block >= attended.global && (block < attended.first || block >= attended.end) &&
+		    (pick == attended.count || attended.picks[pick] != block))
 			memset(row + (key - first), 0, next - key);
 		key = next;
 	}
@@ -116,9 +120,10 @@ enum attended blocks_extent(const struct masking_blocks *blocks, size_t head, pt
 	size_t from = key / blocks->size, end = (key + keys - 1) / blocks->size + 1;
 	bool any = false, all = true;
 	for (size_t q = block_of(blocks, first); q <= block_of(blocks, last); q++) {
-		struct seen seen = seen_by(blocks, head, q);
-		size_t count = overlap(0, seen.global, from, end) + overlap(seen.first, seen.end, from, end);
-		count += picks_below(&seen, end) - picks_below(&seen, from);
+		struct attended_blocks attended = attended_by(blocks, head, q);
+		size_t count =
+		    overlap(0, attended.global, from, end) + overlap(attended.first, attended.end, from, end);
+		count += picks_below(&attended, end) - picks_below(&attended, from);
 		any |= count > 0;
 		all &= count == end - from;
 		if (any && !all)
@@ -130,10 +135,10 @@ enum attended blocks_extent(const struct masking_blocks *blocks, size_t head, pt
 size_t blocks_count(const struct masking_blocks *blocks, ptrdiff_t position, size_t first, size_t end)
 {
 	/* How many are picked is the same for all heads. */
-	struct seen seen = seen_by(blocks, 0, block_of(blocks, position));
-	size_t size = blocks->size, picks = picks_below(&seen, NO_BLOCK);
-	return overlap(0, seen.global * size, first, end) +
-	       overlap(seen.first * size, seen.end * size, first, end) +
+	struct attended_blocks attended = attended_by(blocks, 0, block_of(blocks, position));
+	size_t size = blocks->size, picks = picks_below(&attended, NO_BLOCK);
+	return overlap(0, attended.global * size, first, end) +
+	       overlap(attended.first * size, attended.end * size, first, end) +
 	       (picks <= end / size ? picks * size : end);
 }
 
@@ -201,11 +206,11 @@ static void draw(void *context, size_t task, size_t worker)
 	       query_block = blocks->first_block + task % blocks->query_blocks, kept = 0;
 	size_t *picks = picks_of(blocks, head, query_block);
 	struct candidate *heap = d->heaps + worker * blocks->random;
-	struct seen seen = seen_by_rule(blocks, query_block);
+	struct attended_blocks attended = attended_by_rule(blocks, query_block);
 	uint64_t hash = mix(mix(mix(blocks->seed) ^ head) ^ query_block);
 	size_t end = d->causal ? size_min(blocks->key_blocks, query_block + 1) : blocks->key_blocks;
-	for (size_t block = seen.global; block < end; block++) {
-		if (block >= seen.first && block < seen.end)
+	for (size_t block = attended.global; block < end; block++) {
+		if (block >= attended.first && block < attended.end)
 			continue;
 		struct candidate c = {mix(hash ^ block), block};
 		if (kept < blocks->random)
@@ -218,14 +223,14 @@ static void draw(void *context, size_t task, size_t worker)
 	qsort(picks, kept, sizeof *picks, by_size);
 }
 
-static enum attn_status draw_all(const struct masking *v, struct attn_error *err)
+static enum attn_status draw_all(const struct masking *m, struct attn_error *err)
 {
-	struct masking_blocks *blocks = v->blocks;
-	struct draw d = {.blocks = blocks, .causal = v->causal};
+	struct masking_blocks *blocks = m->blocks;
+	struct draw d = {.blocks = blocks, .causal = m->causal};
 	size_t tasks, pairs, count;
 	if (blocks->random == 0)
 		return ATTN_OK;
-	if (!size_mul(v->heads, blocks->query_blocks, &tasks) ||
+	if (!size_mul(m->heads, blocks->query_blocks, &tasks) ||
 	    !size_mul(tasks, blocks->key_blocks, &pairs) || pairs > PAIRS_MAX ||
 	    !size_mul(tasks, blocks->random, &count) || count > PICKS_MAX)
 		return attn_fail(err, ATTN_BAD_INPUT, "there are too many pairs of blocks");
@@ -238,16 +243,16 @@ static enum attn_status draw_all(const struct masking *v, struct attn_error *err
 }
 
 /* Count blocks, and cut the numbers down to them, so that no sum or product wraps. */
-static void settle(struct masking_blocks *blocks, const struct masking *v, size_t window)
+static void settle(struct masking_blocks *blocks, const struct masking *m, size_t window)
 {
 	ptrdiff_t least = PTRDIFF_MAX, most = 0;
-	for (size_t batch = 0; batch < v->batch; batch++) {
-		ptrdiff_t first = masking_offset(v, batch), last = first + (ptrdiff_t)v->queries - 1;
+	for (size_t batch = 0; batch < m->batch; batch++) {
+		ptrdiff_t first = masking_offset(m, batch), last = first + (ptrdiff_t)m->queries - 1;
 		least = first < least ? first : least;
 		most = last > most ? last : most;
 	}
-	blocks->size = size_min(blocks->size, size_max((size_t)most + 1, v->plain_keys));
-	blocks->key_blocks = (v->plain_keys - 1) / blocks->size + 1;
+	blocks->size = size_min(blocks->size, size_max((size_t)most + 1, m->plain_keys));
+	blocks->key_blocks = (m->plain_keys - 1) / blocks->size + 1;
 	blocks->first_block = block_of(blocks, least);
 	blocks->query_blocks = block_of(blocks, most) - blocks->first_block + 1;
 	blocks->random = size_min(blocks->random, blocks->key_blocks);

@@ -1,4 +1,4 @@
-/* What rows and tiles of normalizer.h share. */
+/* What the files of normalizer.h and the engine share. */
 #ifndef ATTN_ATTENTION_NORMALIZER_INTERNAL_H
 #define ATTN_ATTENTION_NORMALIZER_INTERNAL_H
 
@@ -7,6 +7,13 @@
 #include <stdint.h>
 
 #include "attention/normalizer.h"
+#include "kernels/kernels.h"
+
+/* The running state of a tile's weights, by query.  Where whole rows are needed, `highest` and
+ * `factor` alone are used. */
+struct running {
+	_Alignas(64) float highest[TILE], sum[TILE], rescale[TILE], factor[TILE];
+};
 
 /* How the scores of a row become weights, and which: those above `least`, and of those
  * equal to it the first `ties`. */
@@ -15,16 +22,16 @@ struct rule {
 	double norm; /* softmax, linear: the sum; sparsemax, entmax15: tau */
 	double least;
 	size_t ties;
-	double next; /* the highest visible score that top_k leaves out; -inf: none */
+	double next; /* the highest score that top_k leaves out; -inf: none */
 };
 
-/* Nothing visible is left out. */
+/* Nothing is left out but what is masked. */
 static inline struct rule rule_start(double top)
 {
 	return (struct rule){.top = top, .least = -DBL_MAX, .ties = SIZE_MAX, .next = -INFINITY};
 }
 
-static inline bool keeps(struct rule *rule, double score)
+static inline bool rule_keeps(struct rule *rule, double score)
 {
 	if (score > rule->least)
 		return true;
@@ -34,19 +41,32 @@ static inline bool keeps(struct rule *rule, double score)
 	return true;
 }
 
-/* The k <= count highest of the values, which are reordered.  The rule's `next` becomes the
- * highest of the others, unless it was higher. */
-const double *normalizer_highest(double *values, size_t count, size_t k, struct rule *rule);
+/* No score below has weight. */
+static inline double normalizer_least(const struct normalizer *normalizer, double top)
+{
+	return isinf(normalizer->depth) ? -DBL_MAX : top - normalizer->depth;
+}
 
-/* The rule of a row whose highest score is `top`, from its `values` (count): all visible
- * scores, or at least those from normalizer_least on.  They are reordered. */
-struct rule normalizer_rule(const struct normalization *n, double sink, double top, double *values,
-			    size_t count);
+/* Reorder values (count) so that the k <= count highest come first, and have the rule keep just
+ * these.  Its `next` becomes the highest of the others, unless it was higher. */
+void rule_keep_highest(struct rule *rule, double *values, size_t count, size_t k);
 
-/* No score below has weight: tau is at least -1, as the highest score alone has it. */
-double normalizer_least(enum normalizer kind, double top);
+/* How many scores are looked at at once: only where one of them may have weight, each is
+ * looked at alone. */
+enum {
+	RUN = 16
+};
 
-/* The weight of a score that the rule keeps. */
-double normalizer_weight(enum normalizer kind, const struct rule *rule, double score);
+/* The highest of row (keys); false when one is NaN or +inf. */
+bool row_top(const float *row, size_t keys, float *top);
+
+/* Whether a number of run (RUN) is `limit` at least. */
+static inline bool run_has(const float *run, float limit)
+{
+	unsigned any = 0;
+	for (size_t i = 0; i < RUN; i++)
+		any |= run[i] >= limit;
+	return any;
+}
 
 #endif

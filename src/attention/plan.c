@@ -48,21 +48,21 @@ size_t head_set_run(const struct head_set *set, size_t slot)
 static enum attn_status choose_heads(struct plan *plan, const bool *chosen, struct attn_error *err)
 {
 	const struct attention *a = plan->attention;
-	enum attn_status status = head_set_init(&plan->queries, a->heads * a->maps, err);
+	enum attn_status status = head_set_init(&plan->queries, query_heads(a), err);
 	if (status == ATTN_OK)
-		status = head_set_init(&plan->keys, a->kv_heads * a->maps, err);
+		status = head_set_init(&plan->keys, key_heads(a), err);
 	if (status == ATTN_OK)
 		status = head_set_init(&plan->values, a->kv_heads, err);
 	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++) {
 		if (!rows_chosen(chosen, h))
 			continue;
-		head_set_add(&plan->values, h / (a->heads / a->kv_heads));
+		head_set_add(&plan->values, value_head_of(a, h));
 		for (size_t map = 0; map < a->maps; map++)
-			head_set_add(&plan->queries, h * a->maps + map);
+			head_set_add(&plan->queries, query_head_of(a, h, map));
 	}
 	for (size_t v = 0; v < plan->values.count && status == ATTN_OK; v++)
 		for (size_t map = 0; map < a->maps; map++)
-			head_set_add(&plan->keys, plan->values.heads[v] * a->maps + map);
+			head_set_add(&plan->keys, key_head_of_value(a, plan->values.heads[v], map));
 	return status;
 }
 
@@ -150,7 +150,7 @@ enum attn_status plan_init(struct plan *plan, const struct attention *attention,
 	*plan = (struct plan){.attention = attention, .want = want, .shape = attention_shape(attention)};
 	plan->want.context &= attention->has_values;
 	plan->want.shares &= plan->want.context;
-	if (attention->maps > 1 && (want.scores || want.unscaled_weights))
+	if (is_differential(attention) && (want.scores || want.unscaled_weights))
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'lambda' makes two maps a head, each with scores of its own, expected "
 				 "scores to be asked for without it");

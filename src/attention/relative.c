@@ -29,18 +29,18 @@ size_t relative_exact_distances(const struct relative_rules *rules)
 }
 
 /* Room for all distances, filled with zeros. */
-static enum attn_status make_table(struct relative *r, const struct masking *v, struct attn_error *err)
+static enum attn_status make_table(struct relative *r, const struct masking *m, struct attn_error *err)
 {
-	ptrdiff_t lowest = masking_offset(v, 0), highest = lowest;
+	ptrdiff_t lowest = masking_offset(m, 0), highest = lowest;
 	size_t count;
-	for (size_t b = 1; b < v->batch; b++) {
-		ptrdiff_t offset = masking_offset(v, b);
+	for (size_t b = 1; b < m->batch; b++) {
+		ptrdiff_t offset = masking_offset(m, b);
 		lowest = offset < lowest ? offset : lowest;
 		highest = offset > highest ? offset : highest;
 	}
-	r->heads = v->heads;
-	r->least = lowest - (ptrdiff_t)(v->plain_keys - 1);
-	r->span = (size_t)(highest + (ptrdiff_t)(v->queries - 1) - r->least) + 1;
+	r->heads = m->heads;
+	r->least = lowest - (ptrdiff_t)(m->plain_keys - 1);
+	r->span = (size_t)(highest + (ptrdiff_t)(m->queries - 1) - r->least) + 1;
 	if (size_mul(r->heads, r->span, &count) && size_add(count, RELATIVE_SPARE, &count))
 		r->table = array_alloc(count, sizeof *r->table);
 	return r->table ? ATTN_OK : attn_fail_memory(err);

@@ -1,8 +1,8 @@
-/* Rotary positions: pairs of dimensions of a query or key turned by an angle that
+/* Rotary positions: pairs of dimensions of a query or key rotated by an angle that
  * grows with its position, so that q.k depends on the distance alone (Su et al.
  * 2021, "RoFormer", eq. 34).
  *
- * Of r turned dimensions pair c at position t turns by t / base^(2c/r):
+ * Of r rotated dimensions pair c at position t is rotated by t / base^(2c/r):
  * (a, b) becomes (a cos - b sin, b cos + a sin).
  */
 #ifndef ATTN_ATTENTION_ROTARY_H
@@ -15,7 +15,7 @@ struct rotary {
 	double base;      /* after NTK scaling */
 	double divisor;   /* what linear scaling divides positions by, else 1 */
 	bool interleaved; /* pairs (2c, 2c + 1), as RoFormer; else (c, c + r/2), as GPT-NeoX */
-	size_t dims;      /* r, even: how many dimensions of a head are turned; 0: no rotary */
+	size_t dims;      /* r, even: how many dimensions of a head are rotated; 0: no rotary */
 	size_t first;     /* the first of them within a head */
 };
 
@@ -27,7 +27,7 @@ double rotary_ntk_base(double base, double factor, size_t dims);
  * positions[count] below 2^53.  Computed in double. */
 void rotary_table(const struct rotary *r, const double *positions, size_t count, float *table);
 
-/* Turn in place, by the rows of `table` (count, dims), the vectors of one head of
+/* Rotate in place, by the rows of `table` (count, dims), the vectors of one head of
  * `count` tokens, which begin at rows[t * stride].  Each result is computed in double
  * and rounded once. */
 void rotary_rotate(const struct rotary *r, const float *table, float *rows, size_t stride, size_t count);

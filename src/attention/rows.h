@@ -1,6 +1,6 @@
 /* Rows of attention weights: who yields them and who consumes them.
  *
- * A source yields blocks of rows of the attention matrix; a consumer sees every
+ * A source yields blocks of rows of the attention matrix; a consumer is given every
  * block once and keeps only what it needs, so the whole matrix never has to
  * exist.  The engine is one source (it computes rows), a stored result is
  * another (it maps them).

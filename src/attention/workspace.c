@@ -15,6 +15,7 @@ void workspace_release(struct workspace *w)
 	free(w->step_attended);
 	free(w->row_attended);
 	free(w->normalizing);
+	free(w->rows);
 	free(w->out_weights);
 	for (size_t i = 0; i < SCORE_STAGES; i++)
 		free(w->out_scores[i]);
@@ -32,7 +33,7 @@ void workspace_release(struct workspace *w)
 
 /* What a worker's memory takes, in the numbers and bytes of each array; 0: not needed. */
 struct workspace_sizes {
-	size_t queries, scores, context, tops, taken, step_attended, row_attended, normalizing;
+	size_t queries, scores, context, tops, taken, step_attended, row_attended, normalizing, rows;
 	size_t out_weights, out_scores, out_unscaled, out_shares, out_context;
 	size_t first_weights, first_context, cells, row, unscaled, sums;
 };
@@ -51,7 +52,7 @@ static struct workspace_sizes workspace_sizes(const struct plan *plan, bool tile
 	    .cells = weights ? rows * keys : 0,
 	    .out_context = want.context ? rows * a->value_size : 0,
 	};
-	if (a->maps > 1) {
+	if (is_differential(a)) {
 		s.first_weights = want.weights ? s.out_weights : 0;
 		s.first_context = s.out_context;
 	}
@@ -66,12 +67,13 @@ static struct workspace_sizes workspace_sizes(const struct plan *plan, bool tile
 	}
 	s.queries = count * a->score.inner * TILE;
 	s.scores = (keep ? count * steps : 1) * KEY_BLOCK * TILE;
-	s.tops = keep ? count * steps * TILE : 0;
+	s.tops = keep && !whole_rows ? count * steps * TILE : 0;
 	s.taken = keep ? count * steps : 0;
 	s.context = want.context ? count * (a->value_size + 1) * TILE : 0;
 	s.step_attended = TILE * KEY_BLOCK;
 	s.row_attended = a->masking.bias ? keys : 0;
 	s.normalizing = whole_rows ? normalize_scratch(keys) : 0;
+	s.rows = whole_rows && !want.weights ? WHOLE_ROWS * keys : 0;
 	return s;
 }
 
@@ -113,9 +115,10 @@ bool workspace_allocate(struct workspace *w, const struct plan *plan, bool tiles
 	       get_floats(&w->context, s.context) && get_floats(&w->tops, s.tops) &&
 	       get_bytes(&w->taken, s.taken) && get_bytes(&w->step_attended, s.step_attended) &&
 	       get_bytes(&w->row_attended, s.row_attended) && get_bytes(&w->normalizing, s.normalizing) &&
-	       get_floats(&w->out_weights, s.out_weights) && get_scores(w, plan, s.out_scores) &&
-	       get_floats(&w->out_unscaled, s.out_unscaled) && get_doubles(&w->out_shares, s.out_shares) &&
-	       get_floats(&w->out_context, s.out_context) && get_floats(&w->first_weights, s.first_weights) &&
+	       get_floats(&w->rows, s.rows) && get_floats(&w->out_weights, s.out_weights) &&
+	       get_scores(w, plan, s.out_scores) && get_floats(&w->out_unscaled, s.out_unscaled) &&
+	       get_doubles(&w->out_shares, s.out_shares) && get_floats(&w->out_context, s.out_context) &&
+	       get_floats(&w->first_weights, s.first_weights) &&
 	       get_floats(&w->first_context, s.first_context) && get_bytes(&w->cells, s.cells) &&
 	       get_doubles(&w->row, s.row) && get_doubles(&w->unscaled, s.unscaled) &&
 	       get_doubles(&w->scratch, s.row) && get_doubles(&w->sums, s.sums);
@@ -125,8 +128,9 @@ size_t workspace_bytes(const struct plan *plan, bool tiles)
 {
 	const struct workspace_sizes s = workspace_sizes(plan, tiles);
 	size_t stages = (size_t)__builtin_popcount(plan->want.scores);
-	size_t floats = s.queries + s.scores + s.context + s.tops + s.out_weights + s.out_scores * stages +
-			s.out_unscaled + s.out_context + s.first_weights + s.first_context;
+	size_t floats = s.queries + s.scores + s.context + s.tops + s.rows + s.out_weights +
+			s.out_scores * stages + s.out_unscaled + s.out_context + s.first_weights +
+			s.first_context;
 	return floats * sizeof(float) + s.taken + s.step_attended + s.row_attended + s.normalizing + s.cells +
 	       (2 * s.row + s.unscaled + s.out_shares + s.sums) * sizeof(double);
 }

@@ -11,43 +11,27 @@
 const char *const step_names[STEP_COUNT] = {"product", "scaled", "capped", "masked",
 					    "exp",     "weight", "share"};
 
-/* Linear attention has no scale. */
 static bool is_scaled(const struct attention *a)
 {
-	return a->normalization.kind != NORMALIZE_LINEAR && (a->score.scale != 1 || a->score.temperature);
+	return a->normalization.normalizer->scaled && (a->score.scale != 1 || a->score.temperature);
 }
 
 struct step_terms step_terms_of(const struct attention *a, size_t head)
 {
-	static const char *const normalizers[] = {
-	    [NORMALIZE_SOFTMAX] = NULL,
-	    [NORMALIZE_SPARSEMAX] = "max(%s - tau, 0), tau so that the sum is 1",
-	    [NORMALIZE_ENTMAX15] = "max(%s / 2 - tau, 0)^2, tau so that the sum is 1",
-	    [NORMALIZE_LINEAR] = "%s / the sum of what is visible",
-	};
-	static const char *const formulas[] = {
-	    [SCORE_SCALED_DOT] = NULL,
-	    [SCORE_DOT] = NULL,
-	    [SCORE_GENERAL] = "score    q W.k",
-	    [SCORE_ADDITIVE] = "score    v.tanh(q W + k U + b)",
-	    [SCORE_COSINE] = "score    q.k / (|q| |k|)",
-	};
 	const struct normalization *n = &a->normalization;
+	const struct normalizer *normalizer = n->normalizer;
+	const struct score_function *function = a->score.function;
 	struct step_terms terms = {
-	    .score = formulas[a->score.kind] ? "score" : "q.k",
-	    .formula = formulas[a->score.kind],
+	    .score = normalizer->score ? normalizer->score : function->term,
+	    .formula = normalizer->score ? normalizer->score_formula : function->formula,
 	    .size = a->head_size,
 	    .scale = 1,
 	    .temperature = 1,
 	    .softcap = a->score.softcap,
 	    .top_k = n->top_k,
-	    .normalizer = normalizers[n->kind],
+	    .normalizer = normalizer->formula,
 	    .sink = n->sinks ? (double)n->sinks[head] : -INFINITY,
 	};
-	if (n->kind == NORMALIZE_LINEAR) {
-		terms.score = "phi(q).phi(k)";
-		terms.formula = "phi(x)   x + 1 where x > 0, else e^x";
-	}
 	if (is_scaled(a)) {
 		terms.scale = a->score.scale;
 		terms.temperature = a->score.temperature ? (double)a->score.temperature[head] : 1;

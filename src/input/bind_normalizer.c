@@ -1,24 +1,16 @@
 /* How scores become weights, and sinks. */
-#include <string.h>
-
 #include "input/bind.h"
 #include "input/settings.h"
 
 static enum attn_status bind_kind(struct normalization *n, const struct bundle *b, struct attn_error *err)
 {
-	static const char *const names[] = {"softmax", "sparsemax", "entmax15", "linear"};
-	const size_t count = sizeof names / sizeof *names;
 	const struct setting *kind = bundle_setting(b, "normalizer");
-	size_t found = 0;
-	*n = (struct normalization){.kind = NORMALIZE_SOFTMAX};
+	*n = (struct normalization){.normalizer = &normalizer_softmax};
 	if (!kind)
 		return ATTN_OK;
-	while (found < count && strcmp(kind->value, names[found]) != 0)
-		found++;
-	if (found == count)
-		return setting_fail(kind, "'softmax', 'sparsemax', 'entmax15' or 'linear'", err);
-	n->kind = (enum normalizer)found;
-	return ATTN_OK;
+	n->normalizer = normalizer_named(kind->value);
+	return n->normalizer ? ATTN_OK
+			     : setting_fail(kind, "'softmax', 'sparsemax', 'entmax15' or 'linear'", err);
 }
 
 /* Only softmax has sinks, one way or the other, and linear attention no highest scores. */
@@ -28,11 +20,11 @@ static enum attn_status check(const struct normalization *n, const struct bundle
 	const struct setting *kind = bundle_setting(b, "normalizer");
 	if (has_sinks && zero_sink)
 		return setting_fail(bundle_setting(b, "zero_sink"), "false where there are sinks", err);
-	if (has_sinks && n->kind != NORMALIZE_SOFTMAX)
+	if (has_sinks && !n->normalizer->takes_sinks)
 		return setting_fail(kind, "'softmax' where there are sinks", err);
-	if (zero_sink && n->kind != NORMALIZE_SOFTMAX)
+	if (zero_sink && !n->normalizer->takes_sinks)
 		return setting_fail(kind, "'softmax' with zero_sink", err);
-	if (n->top_k > 0 && n->kind == NORMALIZE_LINEAR)
+	if (n->top_k > 0 && !n->normalizer->takes_top_k)
 		return setting_fail(kind, "'softmax', 'sparsemax' or 'entmax15' with top_k", err);
 	return ATTN_OK;
 }

@@ -1,63 +1,42 @@
 /* The score function, with temperature and softcap. */
 #include <math.h>
-#include <string.h>
 
 #include "input/bind.h"
 #include "input/settings.h"
 
-static const char *const kinds[] = {
-    [SCORE_SCALED_DOT] = "scaled-dot", [SCORE_DOT] = "dot",       [SCORE_GENERAL] = "general",
-    [SCORE_ADDITIVE] = "additive",     [SCORE_COSINE] = "cosine",
-};
-
-enum {
-	KINDS = sizeof kinds / sizeof *kinds
-};
-
-static bool find_kind(const struct bundle *b, enum score_kind *kind)
+/* NULL: there is no such function. */
+static const struct score_function *find_function(const struct bundle *b)
 {
 	const struct setting *s = bundle_setting(b, "score");
-	*kind = SCORE_SCALED_DOT;
-	if (!s)
-		return true;
-	for (size_t i = 0; i < KINDS; i++) {
-		*kind = (enum score_kind)i;
-		if (strcmp(s->value, kinds[i]) == 0)
-			return true;
-	}
-	return false;
+	return s ? score_function_named(s->value) : &score_scaled_dot;
 }
 
 bool score_needs_one_size(const struct bundle *b)
 {
-	enum score_kind kind;
-	return !find_kind(b, &kind) || (kind != SCORE_GENERAL && kind != SCORE_ADDITIVE);
+	const struct score_function *function = find_function(b);
+	return !function || function->one_size;
 }
 
 /* The roles of a score function, and no others. */
-static enum attn_status check_roles(const struct bundle *b, enum score_kind kind, struct attn_error *err)
+static enum attn_status check_roles(const struct bundle *b, const struct score_function *function,
+				    struct attn_error *err)
 {
 	static const struct {
 		const char *name;
-		bool general, additive, optional;
-	} roles[] = {
-	    {"score_w", true, true, false},
-	    {"score_u", false, true, false},
-	    {"score_v", false, true, false},
-	    {"score_b", false, true, true},
-	};
+		enum score_parts part;
+	} roles[] = {{"score_w", SCORE_W}, {"score_u", SCORE_U}, {"score_v", SCORE_V}, {"score_b", SCORE_B}};
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
 		const struct tensor *t = bundle_tensor(b, roles[i].name);
-		bool used = (kind == SCORE_GENERAL && roles[i].general) ||
-			    (kind == SCORE_ADDITIVE && roles[i].additive);
+		bool needed = function->needed & roles[i].part,
+		     used = needed || function->optional & roles[i].part;
 		if (t && !used)
 			return attn_fail(
 			    err, ATTN_BAD_INPUT,
 			    "'%s': '%s' is given, but score '%s' does not use it, expected --score %s",
-			    origin_name(t->origin), roles[i].name, kinds[kind],
-			    roles[i].general ? "general or additive" : "additive");
-		if (!t && used && !roles[i].optional)
-			return bind_fail_missing(b, err, roles[i].name, "with score '%s'", kinds[kind]);
+			    origin_name(t->origin), roles[i].name, function->name,
+			    roles[i].part == SCORE_W ? "general or additive" : "additive");
+		if (!t && needed)
+			return bind_fail_missing(b, err, roles[i].name, "with score '%s'", function->name);
 	}
 	return ATTN_OK;
 }
@@ -109,7 +88,7 @@ static enum attn_status bind_factors(struct problem *p, const struct bundle *b, 
 {
 	struct attention *a = &p->attention;
 	struct score *s = &a->score;
-	s->scale = s->kind == SCORE_SCALED_DOT ? 1 / sqrt((double)a->head_size) : 1;
+	s->scale = score_default_scale(s->function, a->head_size);
 	enum attn_status status = setting_number(b, "scale", &s->scale, err);
 	if (status == ATTN_OK)
 		status = setting_number(b, "softcap", &s->softcap, err);
@@ -124,14 +103,15 @@ enum attn_status bind_score(struct problem *p, const struct bundle *b, struct at
 {
 	struct attention *a = &p->attention;
 	struct score *s = &a->score;
-	if (!find_kind(b, &s->kind))
+	s->function = find_function(b);
+	if (!s->function)
 		return setting_fail(bundle_setting(b, "score"),
 				    "'scaled-dot', 'dot', 'general', 'additive' or 'cosine'", err);
-	enum attn_status status = check_roles(b, s->kind, err);
+	enum attn_status status = check_roles(b, s->function, err);
 	s->inner = a->head_size;
-	if (status == ATTN_OK && s->kind == SCORE_GENERAL)
-		status = bind_general(p, b, err);
-	if (status == ATTN_OK && s->kind == SCORE_ADDITIVE)
+	if (status == ATTN_OK && s->function->needed & SCORE_V)
 		status = bind_additive(p, b, err);
+	else if (status == ATTN_OK && s->function->needed & SCORE_W)
+		status = bind_general(p, b, err);
 	return status == ATTN_OK ? bind_factors(p, b, err) : status;
 }

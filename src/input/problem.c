@@ -121,7 +121,7 @@ static enum attn_status check_linear(struct problem *p, const struct bundle *b, 
 	static const char *const other[] = {"score",         "alibi",     "sinks", "alibi_slopes",
 					    "relative_bias", "zero_sink", "top_k"};
 	char note[200];
-	if (a->normalization.kind != NORMALIZE_LINEAR)
+	if (a->normalization.normalizer->scaled)
 		return ATTN_OK;
 	const char *given = a->masking.bias ? "mask" : NULL;
 	for (size_t i = 0; i < sizeof other / sizeof *other && !given; i++) {

@@ -1,5 +1,5 @@
 /* Scores to weights: rows worked by hand, random ones against what defines them in long
- * double, and tiles against rows. */
+ * double, and rows of float32 against those. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,8 @@
 #include <string.h>
 
 #include "attention/normalizer.h"
-#include "kernels/kernels.h"
 
-#define HIDDEN (-INFINITY)
+#define MASKED (-INFINITY)
 #define NO_SINK (-INFINITY)
 #define ROW(...)                                                                                             \
 	(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)), (const double[])                           \
@@ -23,8 +22,9 @@
 		__VA_ARGS__                                                                                  \
 	}
 
-static const enum normalizer kinds[] = {NORMALIZE_SOFTMAX, NORMALIZE_SPARSEMAX, NORMALIZE_ENTMAX15,
-					NORMALIZE_LINEAR};
+/* Of the product's, these: */
+static const struct normalizer *const kinds[] = {&normalizer_softmax, &normalizer_sparsemax,
+						 &normalizer_entmax15, &normalizer_linear};
 
 /* --- numbers and memory -------------------------------------------------------- */
 
@@ -61,8 +61,8 @@ static double random_score(size_t kind, bool positive)
 	case 0: /* ordinary */
 		score = between(-3, 3);
 		break;
-	case 1: /* some hidden */
-		score = random_bits() % 3 ? between(-2, 2) : HIDDEN;
+	case 1: /* some masked */
+		score = random_bits() % 3 ? between(-2, 2) : MASKED;
 		break;
 	case 2: /* nearly flat */
 		score = between(-0.001, 0.001);
@@ -79,13 +79,13 @@ static double random_score(size_t kind, bool positive)
 	case 6: /* all the same */
 		score = 0.3;
 		break;
-	case 7: /* all hidden */
-		return HIDDEN;
-	default: /* mostly hidden */
-		score = random_bits() % 20 ? HIDDEN : between(-1, 1);
+	case 7: /* all masked */
+		return MASKED;
+	default: /* mostly masked */
+		score = random_bits() % 20 ? MASKED : between(-1, 1);
 	}
-	/* As float32, so that rows and tiles start from the same numbers. */
-	return (double)(float)(positive && score != HIDDEN ? fabs(score) : score);
+	/* As float32, so that rows of float64 and float32 start from the same numbers. */
+	return (double)(float)(positive && score != MASKED ? fabs(score) : score);
 }
 
 /* --- rows ---------------------------------------------------------------------- */
@@ -108,78 +108,78 @@ static void expect_row(struct normalization n, double sink, size_t keys, const d
 	for (size_t j = 0; j < keys; j++) {
 		double error = fabs((double)weights[j] - expected[j]);
 		if (!(error <= 1e-7) || (expected[j] == 0 && weights[j] != 0))
-			fail_msg("kind %d: weight %zu is %.9g, expected %.9g", (int)n.kind, j,
+			fail_msg("%s: weight %zu is %.9g, expected %.9g", n.normalizer->name, j,
 				 (double)weights[j], expected[j]);
 	}
 }
 
 static void test_softmax(void **state)
 {
-	const struct normalization n = {.kind = NORMALIZE_SOFTMAX};
+	const struct normalization n = {.normalizer = &normalizer_softmax};
 	(void)state;
 	expect_row(n, NO_SINK, ROW(0, log(3)), ROW(0.25, 0.75));
-	expect_row(n, NO_SINK, ROW(HIDDEN, 1e4, 1e4 - log(4)), ROW(0, 0.8, 0.2));
+	expect_row(n, NO_SINK, ROW(MASKED, 1e4, 1e4 - log(4)), ROW(0, 0.8, 0.2));
 	expect_row(n, NO_SINK, ROW(-1e4, -1e4), ROW(0.5, 0.5));
-	expect_row(n, NO_SINK, ROW(HIDDEN, HIDDEN), ROW(0, 0));
+	expect_row(n, NO_SINK, ROW(MASKED, MASKED), ROW(0, 0));
 	expect_row(n, NO_SINK, ROW(-5), ROW(1));
 }
 
 static void test_sinks(void **state)
 {
-	const struct normalization n = {.kind = NORMALIZE_SOFTMAX};
-	const struct normalization top = {.kind = NORMALIZE_SOFTMAX, .top_k = 1};
+	const struct normalization n = {.normalizer = &normalizer_softmax};
+	const struct normalization top = {.normalizer = &normalizer_softmax, .top_k = 1};
 	(void)state;
 	expect_row(n, 0, ROW(0, 0), ROW(1.0 / 3, 1.0 / 3));
 	expect_row(n, log(2), ROW(0, log(5)), ROW(0.125, 0.625));
 	expect_row(n, 1000, ROW(0, 0.5, -1), ROW(0, 0, 0));
 	expect_row(n, -1000, ROW(0, log(3)), ROW(0.25, 0.75));
 	expect_row(n, 0, ROW(1000, 1000), ROW(0.5, 0.5));
-	expect_row(n, 1000, ROW(1000, HIDDEN), ROW(0.5, 0));
-	expect_row(n, 0, ROW(HIDDEN, HIDDEN), ROW(0, 0));
-	/* The sink keeps its share where top_k hides the others. */
+	expect_row(n, 1000, ROW(1000, MASKED), ROW(0.5, 0));
+	expect_row(n, 0, ROW(MASKED, MASKED), ROW(0, 0));
+	/* The sink keeps its share where top_k masks the others. */
 	expect_row(top, 0, ROW(-1, log(3), 0), ROW(0, 0.75, 0));
 }
 
 static void test_sparsemax(void **state)
 {
-	const struct normalization n = {.kind = NORMALIZE_SPARSEMAX};
+	const struct normalization n = {.normalizer = &normalizer_sparsemax};
 	(void)state;
 	/* tau = (1.1 + 0.2 - 1) / 2 = 0.15 is above 0.1. */
 	expect_row(n, NO_SINK, ROW(0.1, 1.1, 0.2), ROW(0, 0.95, 0.05));
 	expect_row(n, NO_SINK, ROW(1, 1), ROW(0.5, 0.5));
 	expect_row(n, NO_SINK, ROW(2, 0), ROW(1, 0));
 	expect_row(n, NO_SINK, ROW(1, 0), ROW(1, 0));
-	expect_row(n, NO_SINK, ROW(0.5, 0, HIDDEN), ROW(0.75, 0.25, 0));
+	expect_row(n, NO_SINK, ROW(0.5, 0, MASKED), ROW(0.75, 0.25, 0));
 	expect_row(n, NO_SINK, ROW(1e4 + 0.5, 1e4, -1e4), ROW(0.75, 0.25, 0));
 	expect_row(n, NO_SINK, ROW(-7), ROW(1));
-	expect_row(n, NO_SINK, ROW(HIDDEN), ROW(0));
+	expect_row(n, NO_SINK, ROW(MASKED), ROW(0));
 }
 
 /* Two scores at a distance d: with x = s / 2 - tau of the lower one, x^2 + (x + d/2)^2 = 1
  * gives x = (sqrt(8 - d^2) - d) / 4, while that is positive: d < 2. */
 static void test_entmax15(void **state)
 {
-	const struct normalization n = {.kind = NORMALIZE_ENTMAX15};
+	const struct normalization n = {.normalizer = &normalizer_entmax15};
 	(void)state;
 	for (double d = 0; d < 2; d += 0.125) {
 		double x = (sqrt(8 - d * d) - d) / 4, w = x * x;
-		expect_row(n, NO_SINK, ROW(3 - d, HIDDEN, 3), ROW(w, 0, 1 - w));
+		expect_row(n, NO_SINK, ROW(3 - d, MASKED, 3), ROW(w, 0, 1 - w));
 		expect_row(n, NO_SINK, ROW(1e4, 1e4 - d), ROW(1 - w, w));
 	}
 	expect_row(n, NO_SINK, ROW(0, 2), ROW(0, 1));
 	expect_row(n, NO_SINK, ROW(0, 5, 1), ROW(0, 1, 0));
 	expect_row(n, NO_SINK, ROW(4, 4, 4, 4), ROW(0.25, 0.25, 0.25, 0.25));
 	expect_row(n, NO_SINK, ROW(-7), ROW(1));
-	expect_row(n, NO_SINK, ROW(HIDDEN, HIDDEN), ROW(0, 0));
+	expect_row(n, NO_SINK, ROW(MASKED, MASKED), ROW(0, 0));
 }
 
 static void test_linear(void **state)
 {
-	const struct normalization n = {.kind = NORMALIZE_LINEAR};
+	const struct normalization n = {.normalizer = &normalizer_linear};
 	(void)state;
-	expect_row(n, NO_SINK, ROW(1, 3, HIDDEN, 4), ROW(0.125, 0.375, 0, 0.5));
+	expect_row(n, NO_SINK, ROW(1, 3, MASKED, 4), ROW(0.125, 0.375, 0, 0.5));
 	expect_row(n, NO_SINK, ROW(0, 0), ROW(0, 0));
-	expect_row(n, NO_SINK, ROW(HIDDEN, HIDDEN), ROW(0, 0));
+	expect_row(n, NO_SINK, ROW(MASKED, MASKED), ROW(0, 0));
 }
 
 /* --- top_k --------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static void expect_top(size_t k, const char *marks, size_t keys, const double *s
 	memcpy(changed, scores, keys * sizeof *scores);
 	keep_top(changed, keys, k, scratch);
 	for (size_t j = 0; j < keys; j++)
-		if (changed[j] != (marks[j] == '1' ? scores[j] : HIDDEN))
+		if (changed[j] != (marks[j] == '1' ? scores[j] : MASKED))
 			fail_msg("top %zu, %s: score %zu is %g", k, marks, j, changed[j]);
 }
 
@@ -206,22 +206,22 @@ static void test_keep_top(void **state)
 	expect_top(2, "0110", ROW(1, 2, 2, 2)); /* lower index */
 	expect_top(3, "1101", ROW(2, 2, 2, 5));
 	expect_top(2, "1100", ROW(-0.0, 0.0, -0.0, 0.0));
-	expect_top(2, "0001", ROW(HIDDEN, HIDDEN, HIDDEN, -1e30)); /* hidden keys are not of the K */
-	expect_top(2, "010010", ROW(HIDDEN, 1, HIDDEN, -3, 0, -2));
-	expect_top(1, "00", ROW(HIDDEN, HIDDEN));
+	expect_top(2, "0001", ROW(MASKED, MASKED, MASKED, -1e30)); /* masked keys are not of the K */
+	expect_top(2, "010010", ROW(MASKED, 1, MASKED, -3, 0, -2));
+	expect_top(1, "00", ROW(MASKED, MASKED));
 	expect_top(3, "1", ROW(-3));
 }
 
 static void test_top_k_weights(void **state)
 {
-	const struct normalization softmax = {.kind = NORMALIZE_SOFTMAX, .top_k = 2};
-	const struct normalization sparsemax = {.kind = NORMALIZE_SPARSEMAX, .top_k = 2};
-	const struct normalization entmax = {.kind = NORMALIZE_ENTMAX15, .top_k = 2};
+	const struct normalization softmax = {.normalizer = &normalizer_softmax, .top_k = 2};
+	const struct normalization sparsemax = {.normalizer = &normalizer_sparsemax, .top_k = 2};
+	const struct normalization entmax = {.normalizer = &normalizer_entmax15, .top_k = 2};
 	(void)state;
 	expect_row(softmax, NO_SINK, ROW(0, log(3), -1, 0), ROW(0.25, 0.75, 0, 0));
 	expect_row(sparsemax, NO_SINK, ROW(0, 0.5, 0, 0), ROW(0.25, 0.75, 0, 0));
 	expect_row(entmax, NO_SINK, ROW(1, 0, 1, 1), ROW(0.5, 0, 0.5, 0));
-	expect_row(sparsemax, NO_SINK, ROW(0, 3, 0, HIDDEN), ROW(0, 1, 0, 0));
+	expect_row(sparsemax, NO_SINK, ROW(0, 3, 0, MASKED), ROW(0, 1, 0, 0));
 }
 
 /* All but the K first of a stable order stay, however they are found. */
@@ -238,7 +238,7 @@ static void test_keep_top_random(void **state)
 			size_t before = 0;
 			for (size_t i = 0; i < keys; i++)
 				before += scores[i] > scores[j] || (scores[i] == scores[j] && i < j);
-			if (changed[j] != (before < k ? scores[j] : HIDDEN))
+			if (changed[j] != (before < k ? scores[j] : MASKED))
 				fail_msg("round %zu: score %zu of %zu, top %zu", round, j, keys, k);
 		}
 	}
@@ -247,21 +247,21 @@ static void test_keep_top_random(void **state)
 /* --- random rows --------------------------------------------------------------- */
 
 /* What a score adds for a threshold. */
-static long double sparse_weight(enum normalizer kind, long double score, long double tau)
+static long double sparse_weight(const struct normalizer *kind, long double score, long double tau)
 {
-	long double above = kind == NORMALIZE_ENTMAX15 ? score / 2 - tau : score - tau;
+	long double above = kind == &normalizer_entmax15 ? score / 2 - tau : score - tau;
 	if (above <= 0)
 		return 0;
-	return kind == NORMALIZE_ENTMAX15 ? above * above : above;
+	return kind == &normalizer_entmax15 ? above * above : above;
 }
 
 /* The threshold where weights sum to 1, by halving an interval. */
-static long double bisect(enum normalizer kind, const double *scores, size_t keys)
+static long double bisect(const struct normalizer *kind, const double *scores, size_t keys)
 {
 	long double top = -INFINITY;
 	for (size_t j = 0; j < keys; j++)
 		top = fmaxl(top, (long double)scores[j]);
-	if (kind == NORMALIZE_ENTMAX15)
+	if (kind == &normalizer_entmax15)
 		top /= 2;
 	long double low = top - 1, high = top;
 	for (int i = 0; i < 80; i++) {
@@ -274,50 +274,50 @@ static long double bisect(enum normalizer kind, const double *scores, size_t key
 }
 
 /* The weights of a row without top_k, in long double. */
-static void define_weights(enum normalizer kind, double sink, const double *scores, size_t keys,
+static void define_weights(const struct normalizer *kind, double sink, const double *scores, size_t keys,
 			   long double *weights)
 {
-	bool sparse = kind == NORMALIZE_SPARSEMAX || kind == NORMALIZE_ENTMAX15;
+	bool sparse = kind == &normalizer_sparsemax || kind == &normalizer_entmax15;
 	long double top = (long double)sink, sum = 0;
 	bool any = false;
 	for (size_t j = 0; j < keys; j++) {
 		top = fmaxl(top, (long double)scores[j]);
-		any |= scores[j] != HIDDEN;
+		any |= scores[j] != MASKED;
 	}
 	long double tau = any && sparse ? bisect(kind, scores, keys) : 0;
 	for (size_t j = 0; j < keys; j++) {
 		long double score = (long double)scores[j];
-		if (!any || scores[j] == HIDDEN)
+		if (!any || scores[j] == MASKED)
 			weights[j] = 0;
 		else if (sparse)
 			weights[j] = sparse_weight(kind, score, tau);
 		else
-			weights[j] = kind == NORMALIZE_LINEAR ? score : expl(score - top);
+			weights[j] = kind == &normalizer_linear ? score : expl(score - top);
 		sum += weights[j];
 	}
-	if (kind == NORMALIZE_SOFTMAX && any)
+	if (kind == &normalizer_softmax && any)
 		sum += expl((long double)sink - top);
 	for (size_t j = 0; j < keys && !sparse && sum > 0; j++)
 		weights[j] /= sum;
 }
 
-static void check_random_row(enum normalizer kind, double sink, const double *scores, size_t keys)
+static void check_random_row(const struct normalizer *kind, double sink, const double *scores, size_t keys)
 {
 	float *weights = memory(keys, sizeof *weights);
 	long double *expected = memory(keys, sizeof *expected);
 	double sum = 0, all = 0;
-	weigh((struct normalization){.kind = kind}, sink, scores, keys, weights);
+	weigh((struct normalization){.normalizer = kind}, sink, scores, keys, weights);
 	define_weights(kind, sink, scores, keys, expected);
 	for (size_t j = 0; j < keys; j++) {
 		double got = (double)weights[j], want = (double)expected[j];
 		sum += got;
 		all += want;
-		if (!(fabs(got - want) <= 1e-10 + 1.2e-7 * want) || (scores[j] == HIDDEN && got != 0))
-			fail_msg("kind %d, %zu keys: weight %zu is %.9g, expected %.9g", (int)kind, keys, j,
-				 got, want);
+		if (!(fabs(got - want) <= 1e-10 + 1.2e-7 * want) || (scores[j] == MASKED && got != 0))
+			fail_msg("%s, %zu keys: weight %zu is %.9g, expected %.9g", kind->name, keys, j, got,
+				 want);
 	}
 	if (!(fabs(sum - all) <= 1e-6))
-		fail_msg("kind %d, %zu keys: sum %.9g, expected %.9g", (int)kind, keys, sum, all);
+		fail_msg("%s, %zu keys: sum %.9g, expected %.9g", kind->name, keys, sum, all);
 	free(expected);
 	free(weights);
 }
@@ -329,10 +329,10 @@ static void test_random_rows(void **state)
 	(void)state;
 	for (size_t round = 0; round < 1000; round++) {
 		size_t keys = sizes[random_bits() % (round % 50 ? 6 : 7)];
-		enum normalizer kind = kinds[round % 4];
-		bool has_sink = kind == NORMALIZE_SOFTMAX && random_bits() % 2;
+		const struct normalizer *kind = kinds[round % 4];
+		bool has_sink = kind == &normalizer_softmax && random_bits() % 2;
 		for (size_t j = 0; j < keys; j++)
-			scores[j] = random_score(round / 4 % ROW_KINDS, kind == NORMALIZE_LINEAR);
+			scores[j] = random_score(round / 4 % ROW_KINDS, kind == &normalizer_linear);
 		check_random_row(kind, has_sink ? between(-5, 5) : NO_SINK, scores, keys);
 	}
 	free(scores);
@@ -341,24 +341,25 @@ static void test_random_rows(void **state)
 /* What makes a point the nearest one of the simplex, and needs no search for it: weights
  * of at least 0 sum to 1; where there is weight, s (or s / 2) less it (or its root) is one
  * tau, and no other score is above that. */
-static void check_optimal(enum normalizer kind, const double *scores, const float *weights, size_t keys)
+static void check_optimal(const struct normalizer *kind, const double *scores, const float *weights,
+			  size_t keys)
 {
-	double half = kind == NORMALIZE_ENTMAX15 ? 0.5 : 1, top = -INFINITY, tau = NAN, sum = 0;
+	double half = kind == &normalizer_entmax15 ? 0.5 : 1, top = -INFINITY, tau = NAN, sum = 0;
 	for (size_t j = 0; j < keys; j++) {
 		double w = (double)weights[j];
 		assert_true(w >= 0);
 		sum += w;
 		if (scores[j] > top) {
 			top = scores[j];
-			tau = half * top - (kind == NORMALIZE_ENTMAX15 ? sqrt(w) : w);
+			tau = half * top - (kind == &normalizer_entmax15 ? sqrt(w) : w);
 		}
 	}
 	assert_true(fabs(sum - 1) <= 1e-6);
 	for (size_t j = 0; j < keys; j++) {
-		double w = (double)weights[j], root = kind == NORMALIZE_ENTMAX15 ? sqrt(w) : w;
+		double w = (double)weights[j], root = kind == &normalizer_entmax15 ? sqrt(w) : w;
 		if (w > 0 ? fabs(half * scores[j] - root - tau) > 2e-7 : half * scores[j] > tau + 2e-7)
-			fail_msg("kind %d, %zu keys: score %.17g has weight %.9g, tau is %.17g", (int)kind,
-				 keys, scores[j], w, tau);
+			fail_msg("%s, %zu keys: score %.17g has weight %.9g, tau is %.17g", kind->name, keys,
+				 scores[j], w, tau);
 	}
 }
 
@@ -369,11 +370,11 @@ static void test_optimal_rows(void **state)
 	(void)state;
 	for (size_t round = 0; round < 2000; round++) {
 		size_t keys = 1 + random_bits() % 200;
-		enum normalizer kind = round % 2 ? NORMALIZE_SPARSEMAX : NORMALIZE_ENTMAX15;
+		const struct normalizer *kind = round % 2 ? &normalizer_sparsemax : &normalizer_entmax15;
 		double width = exp(between(-9, 2));
 		for (size_t j = 0; j < keys; j++)
 			scores[j] = between(-width, width);
-		weigh((struct normalization){.kind = kind}, NO_SINK, scores, keys, weights);
+		weigh((struct normalization){.normalizer = kind}, NO_SINK, scores, keys, weights);
 		check_optimal(kind, scores, weights, keys);
 	}
 }
@@ -412,33 +413,28 @@ static void test_many_keys(void **state)
 	free(scores);
 }
 
-/* --- tiles --------------------------------------------------------------------- */
+/* --- rows of float32 -------------------------------------------------------------- */
 
-/* A tile and the rows that it should become. */
-struct tile_case {
+/* A row and what is to become of it. */
+struct row_case {
 	struct normalization n;
 	double sink;
-	size_t keys, cols;
-	const double *scores; /* (cols, keys) */
+	size_t keys;
+	const double *scores; /* (keys), all of them float32 */
 };
 
-static void check_column(const struct tile_case *c, const float *tile, size_t q, const float *row,
-			 float highest)
+static void compare_weights(const struct row_case *c, const float *row, const float *expected)
 {
-	bool any = false;
 	double sum = 0, all = 0;
 	for (size_t j = 0; j < c->keys; j++) {
-		double got = (double)tile[j * TILE + q], want = (double)row[j];
+		double got = (double)row[j], want = (double)expected[j];
 		sum += got;
 		all += want;
-		any |= c->scores[q * c->keys + j] != HIDDEN;
 		if (!(fabs(got - want) <= 1e-9 + 2e-7 * want) || (want == 0) != (got == 0))
-			fail_msg(
-			    "kind %d, top %zu, sink %g, %zu keys: weight (%zu, %zu) is %.9g, expected %.9g",
-			    (int)c->n.kind, c->n.top_k, c->sink, c->keys, j, q, got, want);
+			fail_msg("%s, top %zu, sink %g, %zu keys: weight %zu is %.9g, expected %.9g",
+				 c->n.normalizer->name, c->n.top_k, c->sink, c->keys, j, got, want);
 	}
 	assert_true(fabs(sum - all) <= 1e-6);
-	assert_int_equal(highest > -INFINITY, any);
 }
 
 static int falling(const void *a, const void *b)
@@ -447,137 +443,142 @@ static int falling(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Whether in some column the last score that top_k keeps and the first that it leaves out
- * are hardly apart: float64 has to tell them. */
-static bool hangs(const struct tile_case *c)
+/* Whether the last score that top_k keeps and the first that it leaves out are hardly apart:
+ * float64 has to tell them. */
+static bool hangs(const struct row_case *c)
 {
-	double *sorted = memory(c->keys, sizeof *sorted);
 	size_t k = c->n.top_k;
-	bool found = false;
-	for (size_t q = 0; q < c->cols && k > 0 && k < c->keys; q++) {
-		memcpy(sorted, c->scores + q * c->keys, c->keys * sizeof *sorted);
-		qsort(sorted, c->keys, sizeof *sorted, falling);
-		found |=
-		    sorted[k] != HIDDEN && sorted[k - 1] - sorted[k] <= 5e-7 * fmax(1, fabs(sorted[k - 1]));
-	}
+	if (k == 0 || k >= c->keys)
+		return false;
+	double *sorted = memory(c->keys, sizeof *sorted);
+	memcpy(sorted, c->scores, c->keys * sizeof *sorted);
+	qsort(sorted, c->keys, sizeof *sorted, falling);
+	bool found = sorted[k] != MASKED && sorted[k - 1] - sorted[k] <= 5e-7 * fmax(1, fabs(sorted[k - 1]));
 	free(sorted);
 	return found;
 }
 
-static void check_tile(const struct tile_case *c)
+static void check_float_row(const struct row_case *c)
 {
-	const uint32_t untouched = 0x7fbadbad; /* a NaN: columns behind are not even read */
-	float *tile = memory(c->keys * TILE, sizeof *tile), *row = memory(c->keys, sizeof *row);
-	float *highest = memory(c->cols, sizeof *highest);
+	float *row = memory(c->keys, sizeof *row), *expected = memory(c->keys, sizeof *expected);
+	double top = -INFINITY;
+	float highest;
 	void *scratch = memory(normalize_scratch(c->keys), 1);
-	for (size_t i = 0; i < c->keys * TILE; i++)
-		memcpy(tile + i, &untouched, sizeof untouched);
-	for (size_t q = 0; q < c->cols; q++)
-		for (size_t j = 0; j < c->keys; j++)
-			tile[j * TILE + q] = (float)c->scores[q * c->keys + j];
-	bool told = normalize_tile(&c->n, c->sink, tile, c->keys, c->cols, highest, scratch);
-	assert_true(told || hangs(c));
-	for (size_t q = 0; q < c->cols && told; q++) {
-		weigh(c->n, c->sink, c->scores + q * c->keys, c->keys, row);
-		check_column(c, tile, q, row, highest[q]);
+	for (size_t j = 0; j < c->keys; j++) {
+		row[j] = (float)c->scores[j];
+		top = fmax(top, c->scores[j]);
 	}
-	for (size_t j = 0; j < c->keys; j++)
-		for (size_t q = c->cols; q < TILE; q++)
-			assert_memory_equal(&tile[j * TILE + q], &untouched, sizeof untouched);
+	bool told = normalize_float_row(&c->n, c->sink, row, c->keys, &highest, scratch);
+	assert_true(told || hangs(c));
+	if (told) {
+		weigh(c->n, c->sink, c->scores, c->keys, expected);
+		compare_weights(c, row, expected);
+		assert_true((double)highest == top);
+	}
 	free(scratch);
-	free(highest);
+	free(expected);
 	free(row);
-	free(tile);
 }
 
 /* Equal scores at the edge of top_k are told apart in float64 only; elsewhere they are no
  * matter. */
-static void test_ties_of_tiles(void **state)
+static void test_ties(void **state)
 {
-	static const double scores[] = {1, 3, 2, 2};
-	float tile[4 * TILE], highest[1];
-	_Alignas(double) unsigned char scratch[4096];
 	(void)state;
-	assert_true(normalize_scratch(4) <= sizeof scratch);
 	for (size_t k = 1; k <= 4; k++) {
-		struct normalization n = {.kind = NORMALIZE_SOFTMAX, .top_k = k};
-		for (size_t j = 0; j < 4; j++)
-			tile[j * TILE] = (float)scores[j];
-		assert_int_equal(normalize_tile(&n, NO_SINK, tile, 4, 1, highest, scratch), k != 2);
+		struct normalization n = {.normalizer = &normalizer_softmax, .top_k = k};
+		float row[] = {1, 3, 2, 2}, highest;
+		void *scratch = memory(normalize_scratch(4), 1);
+		assert_int_equal(normalize_float_row(&n, NO_SINK, row, 4, &highest, scratch), k != 2);
+		free(scratch);
 	}
 }
 
-static void check_random_tile(size_t round, size_t most_keys)
+static void check_random_float_row(size_t round, size_t most_keys)
 {
-	struct tile_case c = {
-	    .n.kind = kinds[round % 4],
-	    .sink = NO_SINK,
-	    .keys = 1 + random_bits() % most_keys,
-	    .cols = random_bits() % 3 ? 1 + random_bits() % TILE : TILE,
-	};
-	double *scores = memory(c.keys * c.cols, sizeof *scores);
-	if (c.n.kind != NORMALIZE_LINEAR && random_bits() % 2)
+	const struct normalizer *kind = kinds[round % 4];
+	struct row_case c = {
+	    .n = {.normalizer = kind}, .sink = NO_SINK, .keys = 1 + random_bits() % most_keys};
+	double *scores = memory(c.keys, sizeof *scores);
+	size_t of_scores = random_bits() % ROW_KINDS;
+	if (kind->takes_top_k && random_bits() % 2)
 		c.n.top_k = 1 + random_bits() % (random_bits() % 2 ? 9 : c.keys + 3);
-	if (c.n.kind == NORMALIZE_SOFTMAX && random_bits() % 2)
+	if (kind->takes_sinks && random_bits() % 2)
 		c.sink = (double)(float)between(-4, 4);
-	for (size_t q = 0; q < c.cols; q++) {
-		size_t kind = random_bits() % ROW_KINDS;
-		for (size_t j = 0; j < c.keys; j++)
-			scores[q * c.keys + j] = random_score(kind, c.n.kind == NORMALIZE_LINEAR);
-	}
+	for (size_t j = 0; j < c.keys; j++)
+		scores[j] = random_score(of_scores, kind == &normalizer_linear);
 	c.scores = scores;
-	check_tile(&c);
+	check_float_row(&c);
 	free(scores);
 }
 
-static void test_tiles(void **state)
+static void test_float_rows(void **state)
 {
 	(void)state;
-	for (size_t round = 0; round < 400; round++)
-		check_random_tile(round, round % 10 ? 70 : 1500);
+	for (size_t round = 0; round < 10000; round++)
+		check_random_float_row(round, round % 10 ? 70 : 1500);
 }
 
 /* Scores that rise or fall along the keys: what was the highest so far is of no use, or
  * of every. */
-static void test_ordered_tiles(void **state)
+static void test_ordered_rows(void **state)
 {
 	enum {
-		KEYS = 2000,
-		COLS = 18,
+		KEYS = 2000
 	};
-	double *scores = memory((size_t)KEYS * COLS, sizeof *scores);
+	static const size_t tops[] = {0, 5, 100, 1500};
+	double *scores = memory(KEYS, sizeof *scores);
 	(void)state;
-	for (size_t q = 0; q < COLS; q++)
+	for (size_t round = 0; round < 24; round++) {
+		struct row_case c = {{kinds[round % 3], tops[round / 3 % 4], NULL}, NO_SINK, KEYS, scores};
 		for (size_t j = 0; j < KEYS; j++)
-			scores[q * KEYS + j] = (q % 2 ? 1 : -1) * (double)(float)(0.0001 * (double)(j / 3));
-	for (size_t i = 0; i < 3; i++)
-		for (size_t k = 0; k < 4; k++) {
-			const size_t tops[] = {0, 5, 100, 1500};
-			struct tile_case c = {{kinds[i], tops[k], NULL}, NO_SINK, KEYS, COLS, scores};
-			check_tile(&c);
-		}
+			scores[j] = (round < 12 ? 1 : -1) * (double)(float)(0.0001 * (double)(j / 3));
+		check_float_row(&c);
+	}
 	free(scores);
 }
 
-/* A score that is no number is left to the reference, with all others as they were; one
- * behind the columns in use does not matter. */
-static void test_tile_refuses(void **state)
+/* A score that is no number is left to the reference, with all others as they were,
+ * wherever it is: in a whole run of scores, or in the rest behind. */
+static void test_row_refused(void **state)
 {
 	static const float bad[] = {NAN, INFINITY};
+	enum {
+		KEYS = 37
+	};
 	(void)state;
-	for (size_t i = 0; i < 8; i++) {
-		struct normalization n = {.kind = kinds[i % 4]};
-		_Alignas(64) float tile[5 * TILE] = {0}, before[5 * TILE];
-		float highest[TILE];
-		void *scratch = memory(normalize_scratch(5), 1);
-		tile[3 * TILE + 20] = bad[i / 4];
-		tile[TILE + 2] = 1;
-		memcpy(before, tile, sizeof tile);
-		assert_false(normalize_tile(&n, NO_SINK, tile, 5, 21, highest, scratch));
-		assert_memory_equal(tile, before, sizeof tile);
-		assert_true(normalize_tile(&n, NO_SINK, tile, 5, 20, highest, scratch));
-		free(scratch);
+	for (size_t i = 0; i < 8; i++)
+		for (size_t at = 0; at < KEYS; at++) {
+			struct normalization n = {.normalizer = kinds[i % 4]};
+			float row[KEYS] = {0}, before[KEYS], highest;
+			void *scratch = memory(normalize_scratch(KEYS), 1);
+			row[1] = 1;
+			row[at] = bad[i / 4];
+			memcpy(before, row, sizeof row);
+			assert_false(normalize_float_row(&n, NO_SINK, row, KEYS, &highest, scratch));
+			assert_memory_equal(row, before, sizeof row);
+			free(scratch);
+		}
+}
+
+/* --- the table ------------------------------------------------------------------- */
+
+/* Each is found by its name, and has what its rows, and its steps, need. */
+static void test_table(void **state)
+{
+	size_t count = 0;
+	(void)state;
+	for (; normalizer_table[count]; count++) {
+		const struct normalizer *n = normalizer_table[count];
+		assert_true(normalizer_named(n->name) == n);
+		assert_true(n->find_rule && n->weight && n->depth > 0);
+		assert_true(!n->sums_keys || (n->step && n->features));
+		assert_true(!n->score == !n->score_formula);
 	}
+	assert_int_equal(count, sizeof kinds / sizeof *kinds);
+	assert_true(normalizer_table[0] == &normalizer_softmax);
+	assert_null(normalizer_named("hardmax"));
+	assert_null(normalizer_named(""));
 }
 
 static void test_scratch_wraps(void **state)
@@ -595,9 +596,10 @@ int main(void)
 	    cmocka_unit_test(test_linear),        cmocka_unit_test(test_keep_top),
 	    cmocka_unit_test(test_top_k_weights), cmocka_unit_test(test_keep_top_random),
 	    cmocka_unit_test(test_random_rows),   cmocka_unit_test(test_optimal_rows),
-	    cmocka_unit_test(test_many_keys),     cmocka_unit_test(test_ties_of_tiles),
-	    cmocka_unit_test(test_tiles),         cmocka_unit_test(test_ordered_tiles),
-	    cmocka_unit_test(test_tile_refuses),  cmocka_unit_test(test_scratch_wraps),
+	    cmocka_unit_test(test_many_keys),     cmocka_unit_test(test_ties),
+	    cmocka_unit_test(test_float_rows),    cmocka_unit_test(test_ordered_rows),
+	    cmocka_unit_test(test_row_refused),   cmocka_unit_test(test_scratch_wraps),
+	    cmocka_unit_test(test_table),
 
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

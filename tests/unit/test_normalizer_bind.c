@@ -28,7 +28,7 @@ static enum attn_status bound(struct problem *p, const char *const *of, bool sin
 	if (sinks)
 		put_setting(&b, "sinks", "1,2");
 	*p = (struct problem){.attention = {.heads = 2}};
-	p->attention.normalization = (struct normalization){.kind = NORMALIZE_LINEAR, .top_k = 7};
+	p->attention.normalization = (struct normalization){.normalizer = &normalizer_linear, .top_k = 7};
 	enum attn_status status = bind_normalizer(p, &b, err);
 	bundle_release(&b);
 	return status;
@@ -37,20 +37,20 @@ static enum attn_status bound(struct problem *p, const char *const *of, bool sin
 static void test_bind(void **state)
 {
 	static const char *const names[] = {"softmax", "sparsemax", "entmax15", "linear"};
-	static const enum normalizer kinds[] = {NORMALIZE_SOFTMAX, NORMALIZE_SPARSEMAX, NORMALIZE_ENTMAX15,
-						NORMALIZE_LINEAR};
+	static const struct normalizer *const kinds[] = {&normalizer_softmax, &normalizer_sparsemax,
+							 &normalizer_entmax15, &normalizer_linear};
 	struct problem p;
 	const struct normalization *n = &p.attention.normalization;
 	struct attn_error err = {0};
 	(void)state;
 	assert_int_equal(bound(&p, PARTS(NULL), true, &err), ATTN_OK);
-	assert_true(n->kind == NORMALIZE_SOFTMAX && n->top_k == 0);
+	assert_true(n->normalizer == &normalizer_softmax && n->top_k == 0);
 	assert_true(n->sinks[0] == 1 && n->sinks[1] == 2);
 	problem_release(&p);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(bound(&p, PARTS("normalizer", names[i], "zero_sink", "false"), false, &err),
 				 ATTN_OK);
-		assert_true(n->kind == kinds[i] && n->top_k == 0 && !n->sinks);
+		assert_true(n->normalizer == kinds[i] && n->top_k == 0 && !n->sinks);
 		problem_release(&p);
 	}
 	assert_int_equal(

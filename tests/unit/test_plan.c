@@ -169,7 +169,7 @@ static void test_planning_touches_nothing(void **state)
 	attention_release(&a);
 
 	a = untouchable(nowhere, HEADS);
-	a.score.kind = SCORE_ADDITIVE;
+	a.score.function = &score_additive;
 	a.score.inner = 5;
 	a.score.w = a.score.u = (struct head_matrix){nowhere, SIZE, 5, SIZE * 5};
 	a.score.v = (struct head_matrix){nowhere, 1, 5, 5};
