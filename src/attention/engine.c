@@ -28,6 +28,7 @@ static void engine_free(struct row_source *source)
 	free(engine->scored[0].data);
 	free(engine->scored[1].data);
 	free(engine->states);
+	free(engine->by_tiles);
 	for (size_t i = 0; i < engine->worker_count; i++)
 		workspace_release(&engine->workers[i]);
 	free(engine->workers);
@@ -74,7 +75,7 @@ static enum attn_status read_map(struct engine *engine, size_t which, struct wor
 {
 	struct map map = engine_map(engine, block->head, which);
 	clear_block(block);
-	if (engine->by_tiles && engine_tile(engine, &map, w, block))
+	if (engine->by_tiles[block->head] && engine_tile(engine, &map, w, block))
 		return ATTN_OK;
 	clear_block(block);
 	if (!reference_allocate(engine, w))
@@ -101,7 +102,7 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 	const struct attention *a = engine->attention;
 	float lambda = a->lambda[block->head];
 	struct row_block second = *block;
-	if (!engine->by_tiles && !reference_allocate(engine, w))
+	if (!engine->by_tiles[block->head] && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	second.weights_place = second.context_place = NULL;
 	if (engine->want.weights && !block->weights_place)
@@ -178,7 +179,8 @@ enum attn_status plan_run(const struct plan *plan, struct row_source **source, s
 	engine->keys = plan->shape.keys;
 	engine->whole_rows = normalization_needs_rows(&a->normalization);
 	engine->workers = array_alloc(threads_count(), sizeof *engine->workers);
-	if (!engine->workers) {
+	engine->by_tiles = array_alloc(a->heads, sizeof *engine->by_tiles);
+	if (!engine->workers || !engine->by_tiles) {
 		engine_free(&engine->source);
 		return attn_fail_memory(err);
 	}

@@ -76,8 +76,9 @@ struct engine {
 	struct rows_want want;             /* what it wants */
 	bool started;
 	const struct kernels *kernels; /* NULL: the reference */
-	bool by_tiles;                 /* kernels, no scores asked for, and none can overflow */
-	bool whole_rows;               /* weights need all scores of a row: sparsemax and the like */
+	bool *by_tiles;  /* (heads), owned: kernels, no scores asked for, and none of the head's can
+			  * overflow: what is chosen beside it makes no difference */
+	bool whole_rows; /* weights need all scores of a row: sparsemax and the like */
 	size_t keys;
 
 	/* Q (B, heads, N, inner), K (B, heads, keys, inner) and V (B, heads, keys, e), ready for
@@ -171,8 +172,8 @@ enum attn_status engine_apply_score_function(struct engine *engine, struct attn_
 /* Bytes of what its matrices make. */
 size_t engine_score_bytes(const struct plan *plan);
 
-/* Whether all scores, and parts of their sums, stay in float32's range. */
-bool engine_scores_fit(const struct engine *engine);
+/* Whether all scores of a chosen head, and parts of their sums, stay in float32's range. */
+bool engine_scores_fit(const struct engine *engine, size_t head);
 
 /* How many states linear attention keeps for each key head, and after how many keys each. */
 size_t engine_linear_states(const struct plan *plan, size_t *step);

@@ -101,36 +101,39 @@ size_t engine_score_bytes(const struct plan *plan)
 	return a->batch * vectors * a->score.inner * sizeof(float);
 }
 
-/* The largest absolute value of the chosen heads' vectors, `count` numbers each. */
-static double largest_value(const struct engine *engine, const struct head_vectors *v, size_t count)
+/* The largest absolute value of `count` numbers of the vectors that a view has at `at`, in any
+ * batch item. */
+static double largest_value(const struct engine *engine, const struct heads_view *view, size_t at,
+			    size_t count)
 {
 	float most = 0;
 	for (size_t b = 0; b < engine->attention->batch; b++)
-		for (size_t slot = 0; slot < v->set->count; slot++) {
-			const float *vectors = head_start(&v->view, b, head_at(v, v->set->heads[slot]));
-			most = fmaxf(most, engine->kernels->largest(vectors, count));
-		}
+		most = fmaxf(most, engine->kernels->largest(head_start(view, b, at), count));
 	return (double)most;
 }
 
-bool engine_scores_fit(const struct engine *engine)
+static bool map_fits(const struct engine *engine, const struct map *map)
 {
 	const struct attention *a = engine->attention;
 	const struct score *s = &a->score;
-	const struct head_set *set = &engine->plan->queries;
 	struct score_bounds bounds = {
-	    .q = largest_value(engine, &engine->q, a->queries * s->inner),
-	    .k = largest_value(engine, &engine->k, engine->keys * s->inner),
-	    .scale = 1,
+	    .q = largest_value(engine, &engine->q.view, map->query_at, a->queries * s->inner),
+	    .k = largest_value(engine, &engine->k.view, map->key_at, engine->keys * s->inner),
+	    .scale = fmax(1, fabs(map->scale)),
 	    .inner = s->inner,
 	};
-	for (size_t i = 0; i < set->count; i++) {
-		struct map map = engine_map(engine, head_of_query(a, set->heads[i]), 0);
-		bounds.scale = fmax(bounds.scale, fabs(map.scale));
-	}
-	if (s->v.data) {
-		size_t heads = s->v.head_stride > 0 ? set->all : 1;
-		bounds.v = (double)engine->kernels->largest(s->v.data, heads * s->inner);
-	}
+	if (s->v.data)
+		bounds.v = (double)engine->kernels->largest(s->v.data + map->query_head * s->v.head_stride,
+							    s->inner);
 	return s->function->fits(&bounds);
+}
+
+bool engine_scores_fit(const struct engine *engine, size_t head)
+{
+	bool fit = true;
+	for (size_t which = 0; which < engine->attention->maps && fit; which++) {
+		struct map map = engine_map(engine, head, which);
+		fit = map_fits(engine, &map);
+	}
+	return fit;
 }

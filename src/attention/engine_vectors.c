@@ -233,6 +233,20 @@ static void describe(const struct plan *plan, const struct latents *latents, str
 	}
 }
 
+/* Which heads go by tiles; whether any does. */
+static bool choose_tiles(struct engine *engine)
+{
+	const struct attention *a = engine->attention;
+	const struct head_set *set = &engine->plan->queries;
+	/* Scores relative to a float mask would want a sink for each query: see engine_tile.c. */
+	bool apart = engine->whole_rows && a->normalization.sinks && a->masking.bias, any = false;
+	for (size_t i = 0; i < set->count && plan_by_tiles(engine->plan) && !apart; i += a->maps) {
+		size_t head = head_of_query(a, set->heads[i]);
+		any |= engine->by_tiles[head] = engine_scores_fit(engine, head);
+	}
+	return any;
+}
+
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
 {
 	const struct attention *a = engine->attention;
@@ -253,13 +267,9 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
 	latents_release(&latents);
 	if (status == ATTN_OK)
 		status = engine_apply_score_function(engine, err);
-	/* Scores relative to a float mask would want a sink for each query: see engine_tile.c. */
-	bool apart = engine->whole_rows && a->normalization.sinks && a->masking.bias;
-	engine->by_tiles =
-	    status == ATTN_OK && plan_by_tiles(engine->plan) && !apart && engine_scores_fit(engine);
-	if (status == ATTN_OK && engine->by_tiles)
-		status = engine_linear_prepare(engine, err);
-	return status;
+	if (status != ATTN_OK || !choose_tiles(engine))
+		return status;
+	return engine_linear_prepare(engine, err);
 }
 
 /* Bytes of one of Q, K and V: see prepare. */

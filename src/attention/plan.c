@@ -150,7 +150,7 @@ enum attn_status plan_init(struct plan *plan, const struct attention *attention,
 	*plan = (struct plan){.attention = attention, .want = want, .shape = attention_shape(attention)};
 	plan->want.context &= attention->has_values;
 	plan->want.shares &= plan->want.context;
-	if (is_differential(attention) && (want.scores || want.unscaled_weights))
+	if (is_differential(attention) && (want.scores || want.unscaled_weights || want.shares))
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'lambda' makes two maps a head, each with scores of its own, expected "
 				 "scores to be asked for without it");

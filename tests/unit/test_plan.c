@@ -19,9 +19,10 @@ static void test_refusals(void **state)
 	    {.weights = true, .scores = SCORES_OF(SCORES_RAW)},
 	    {.weights = true, .scores = SCORES_OF(SCORES_MASKED)},
 	    {.weights = true, .unscaled_weights = true},
+	    {.weights = true, .context = true, .shares = true},
 	};
-	struct bundle b =
-	    bundle_of("{\"q\": [[[1]], [[1]]], \"k\": [[[1], [0]], [[0], [0]]], \"lambda\": 0.5}");
+	struct bundle b = bundle_of(
+	    "{\"q\": [[[1]], [[1]]], \"k\": [[[1], [0]], [[0], [0]]], \"v\": [[[1], [2]]], \"lambda\": 0.5}");
 	struct attn_error err = {0};
 	struct problem p;
 	(void)state;
