@@ -7,14 +7,33 @@ _attn_files()
 	COMPREPLY+=($(compgen -f -- "$1"))
 }
 
+# What the program says of roles and settings, into the variables of _attn: roles, settings,
+# those that take a value, and the words that setting $1 takes.
+_attn_load()
+{
+	local name kind form meaning option
+	while IFS=$'\t' read -r name kind form meaning option; do
+		case $kind,$name in
+		tensor,* | text,* | result,weights) roles+=" $name" ;;
+		esac
+		if [[ $option ]]; then
+			settings+=" ${option%%[[ ]*}"
+		fi
+		if [[ $option == *" "* ]]; then
+			valued+=" ${option%% *}"
+		fi
+		if [[ ${option%% *} == "$1" && $form =~ ^\'[a-z0-9,-]+\'([ ,]|$) ]]; then
+			while [[ $form =~ \'([^\']*)\'(.*) ]]; do
+				words+=" ${BASH_REMATCH[1]}"
+				form=${BASH_REMATCH[2]}
+			done
+		fi
+	done < <("${COMP_WORDS[0]/#\~\//$HOME/}" help roles 2>/dev/null)
+}
+
 # FILE or ROLE=.  Bash breaks words at '=', so what follows one is a file.
 _attn_inputs()
 {
-	local roles="embeddings source_embeddings source_values wq wk wv wo bq bk bv bo wqkv bqkv q k v
-		mask key_padding past_k past_v kv_lengths bias_k bias_v weights tokens source_tokens head_names
-		score_w score_u score_v score_b q_norm k_norm segments source_segments positions
-		source_positions position_table source_position_table relative_bias wdq wuq wqr wdkv wuk wuv
-		wukv wkr q_latent_norm kv_latent_norm temperature sinks lambda alibi_slopes"
 	_attn_files "$1"
 	if [[ $1 && ! $1 == */* ]]; then
 		local matches=($(compgen -W "$roles" -S = -- "$1"))
@@ -34,13 +53,8 @@ _attn_token()
 		-*) ;;
 		*)
 			case $previous in
-			--top | --head | --layer | --batch | --num-heads | --num-kv-heads | --scale | --softcap | \
-				--layout | --axes | --threads | --score | --temperature | --normalizer | --sinks | \
-				--top-k | --lambda | --qk-norm | --qk-norm-eps | --window | --dilation | --blocks | \
-				--prefix | --rope | --rope-style | --rope-dim | --rope-scaling | \
-				--position-offset | --alibi-slopes | --relative-max-distance | --key | \
-				--exclude-token | =) ;;
-			*) operands=$((operands + 1)) ;;
+			--top | --head | --layer | --batch | --threads | --key | --exclude-token | =) ;;
+			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
 		esac
@@ -55,11 +69,7 @@ _attn_token()
 
 _attn()
 {
-	local settings="--num-heads --num-kv-heads --packed --causal --scale --softcap --add-zero-attn --layout
-		--axes --score --temperature --normalizer --sinks --zero-sink --top-k --lambda --qk-norm
-		--qk-norm-eps --window --dilation --blocks --prefix --rope --rope-style --rope-dim
-		--rope-scaling --position-offset --sinusoidal --alibi --alibi-slopes
-		--relative-max-distance --relative-bidirectional"
+	local roles= settings= valued= words=
 	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max --theme --transparent
 		--font --font-size --width --range --clip --transform --sentences"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
@@ -111,30 +121,6 @@ _attn()
 		COMPREPLY=($(compgen -W "max mean" -- "$word"))
 		return
 		;;
-	--layout)
-		COMPREPLY=($(compgen -W "in,out out,in" -- "$word"))
-		return
-		;;
-	--axes)
-		COMPREPLY=($(compgen -W "layer batch layer,batch" -- "$word"))
-		return
-		;;
-	--score)
-		COMPREPLY=($(compgen -W "scaled-dot dot general additive cosine" -- "$word"))
-		return
-		;;
-	--normalizer)
-		COMPREPLY=($(compgen -W "softmax sparsemax entmax15 linear" -- "$word"))
-		return
-		;;
-	--qk-norm)
-		COMPREPLY=($(compgen -W "none rms l2" -- "$word"))
-		return
-		;;
-	--rope-style)
-		COMPREPLY=($(compgen -W "half interleaved" -- "$word"))
-		return
-		;;
 	--scores-stage)
 		COMPREPLY=($(compgen -W "raw capped masked" -- "$word"))
 		return
@@ -155,18 +141,21 @@ _attn()
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --patches | --skip-keys | --top | --cell | --size | --dpi | --title | --max | --clip | --font | --font-size | --width | --num-heads | \
-		--num-kv-heads | --scale | --softcap | --shape | --shard | --threads | --seconds | \
-		--temperature | --sinks | --top-k | --lambda | --qk-norm-eps | --window | --dilation | --blocks | \
-		--prefix | --rope | --rope-dim | --rope-scaling | --position-offset | --alibi-slopes | \
-		--relative-max-distance | --query | --key | --top-keys | --exclude-token)
+	--head | --layer | --batch | --patches | --skip-keys | --top | --cell | --size | --dpi | --title | --max | --clip | \
+		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
+		--exclude-token)
 		return
 		;;
 	esac
+	_attn_load "$before"
+	if [[ "$valued " == *" $before "* ]]; then
+		COMPREPLY=($(compgen -W "$words" -- "$word"))
+		return
+	fi
 
 	case $command in
 	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
-	help) options="run merge heatmap view inspect bench" ;;
+	help) options="run merge heatmap view inspect bench roles" ;;
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage

@@ -355,40 +355,17 @@ static void bind_torch_mask(struct trial *t, const char *role, const char *name,
 	bundle_release(&file);
 }
 
-/* in_proj_bias (3 E) goes with separate projections, too: cut it. */
-static void bind_torch_bias(struct trial *t)
-{
-	static const char *const roles[] = {"bq", "bk", "bv"};
-	struct bundle file;
-	const struct tensor *bias = load(t, &file, path_to("%s/in_proj_bias.npy", t->path), "");
-	for (size_t i = 0; bias && i < 3; i++) {
-		struct tensor part = *bias;
-		part.count = part.shape[0] = bias->count / 3;
-		part.data = (const char *)bias->data + i * part.count * dtype_size(bias->dtype);
-		write_npy(t, roles[i], &part);
-		add_word(t, "%s=%s/%s.npy", roles[i], scratch, roles[i]);
-	}
-	bundle_release(&file);
-}
-
 static void run_torch(struct trial *t)
 {
 	static const struct binding bindings[] = {
-	    {"embeddings", "x"},
-	    {"source_embeddings", "kv"},
-	    {"source_embeddings", "k"},
-	    {"source_values", "v"},
-	    {"wqkv", "in_proj_weight"},
-	    {"wq", "q_proj_weight"},
-	    {"wk", "k_proj_weight"},
-	    {"wv", "v_proj_weight"},
-	    {"bias_k", "bias_k"},
-	    {"bias_v", "bias_v"},
-	    {"wo", "out_proj_weight"},
-	    {"bo", "out_proj_bias"},
-	    {NULL, NULL},
+	    {"embeddings", "x"},        {"source_embeddings", "kv"},
+	    {"source_embeddings", "k"}, {"source_values", "v"},
+	    {"wqkv", "in_proj_weight"}, {"bqkv", "in_proj_bias"}, /* also of separate projections */
+	    {"wq", "q_proj_weight"},    {"wk", "k_proj_weight"},
+	    {"wv", "v_proj_weight"},    {"bias_k", "bias_k"},
+	    {"bias_v", "bias_v"},       {"wo", "out_proj_weight"},
+	    {"bo", "out_proj_bias"},    {NULL, NULL},
 	};
-	static const struct binding fused_bias[] = {{"bqkv", "in_proj_bias"}, {NULL, NULL}};
 	const cJSON *heads = cJSON_GetObjectItemCaseSensitive(t->spec, "num_heads");
 
 	add_word(t, "--layout=out,in");
@@ -396,10 +373,6 @@ static void run_torch(struct trial *t)
 	if (is_set(t->spec, "add_zero_attn"))
 		add_word(t, "--add-zero-attn");
 	bind_files(t, bindings);
-	if (has_file(t, "in_proj_weight"))
-		bind_files(t, fused_bias);
-	else if (has_file(t, "in_proj_bias"))
-		bind_torch_bias(t);
 	bind_torch_mask(t, "mask", "attn_mask", heads ? (size_t)heads->valueint : 1);
 	bind_torch_mask(t, "key_padding", "key_padding_mask", 1);
 	ask_for(t, "context");
@@ -448,11 +421,11 @@ static void run_precomputed(struct trial *t)
 /* The same from the embeddings, so that q and k have to be rotated. */
 static void run_rotary(struct trial *t)
 {
-	static const char *const roles[] = {"embeddings", "wq", "wk", "wv"};
+	static const char *const names[] = {"embeddings", "wq", "wk", "wv"};
 	static const char *const options[] = {"--causal", "--num-heads=8", "--num-kv-heads=4", "--rope=10000",
 					      "--rope-style=interleaved"};
-	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-		add_word(t, "%s=%s", roles[i], t->path);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		add_word(t, "%s=%s", names[i], t->path);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		add_word(t, "%s", options[i]);
 	expect_real(t);

@@ -9,9 +9,9 @@
 #include "attention/plan.h"
 #include "cmd/options.h"
 #include "consumers/context.h"
-#include "input/settings.h"
 #include "kernels/kernels.h"
 #include "util/memory.h"
+#include "util/number.h"
 #include "util/threads.h"
 
 static const char usage[] =

@@ -84,7 +84,6 @@ static const struct option table[] = {
     VIEW_OPTIONS,
     {"order", required_argument, NULL, OPTION_ORDER},
     PICTURE_OPTIONS,
-    SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,

@@ -10,7 +10,7 @@
 #include "util/threads.h"
 
 static const char usage[] = "usage: attn COMMAND [options] INPUT...\n"
-			    "       attn help [COMMAND]\n"
+			    "       attn help [COMMAND | roles]\n"
 			    "       attn --version [--verbose]\n"
 			    "\n"
 			    "Compute attention and show it: context vectors, heatmaps, rankings.\n"
@@ -66,12 +66,14 @@ const struct command *command_find(const struct command *const *table, const cha
 	return NULL;
 }
 
-/* "attn help inspect token". */
-static enum attn_status help_on(int argc, char **argv, struct attn_error *err)
+/* "attn help inspect token", or "attn help roles". */
+static enum attn_status help_on(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	const struct command *const *table = commands;
 	const struct command *command = NULL;
 	const char *of = "attn";
+	if (argc == 1 && strcmp(argv[0], "roles") == 0)
+		return print_roles(self, err);
 	for (int i = 0; i < argc; i++) {
 		if (!table)
 			return attn_fail(err, ATTN_USAGE, "'%s' has no commands of its own, found '%s'", of,
@@ -142,7 +144,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	}
 	if (!asked && argc == 1)
 		return fail_no_command(err);
-	return help_on(argc - optind, argv + optind, err);
+	return help_on(self, argc - optind, argv + optind, err);
 }
 
 const struct command command_help = {"help", run, "attn", "say how a command is used", usage, NULL};

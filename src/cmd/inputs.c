@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "files/input.h"
-#include "input/roles.h"
+#include "input/given.h"
+#include "input/unused.h"
 #include "kernels/kernels.h"
 #include "result/shards.h"
 #include "result/stored.h"
@@ -14,53 +15,10 @@
 
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
 {
-	char name[40], option[44];
-	snprintf(name, sizeof name, "%s", o->name);
+	char option[ROLE_NAME + 2];
 	snprintf(option, sizeof option, "--%s", o->name);
-	for (char *c = name; *c; c++)
-		if (*c == '-')
-			*c = '_';
-	return bundle_override(&in->bundle, name, o->value ? o->value : "true", option, err);
-}
-
-/* Options that say how rows are computed, where they are only read: all but those that
- * say what was hidden. */
-static enum attn_status check_stored_settings(const struct bundle *b, struct attn_error *err)
-{
-	static const char *const about_rows[] = {"causal", "window", "dilation", "blocks", "prefix", "axes"};
-	for (size_t i = 0; i < b->setting_count; i++) {
-		const struct setting *s = &b->settings[i];
-		bool allowed = !s->from_command;
-		for (size_t a = 0; a < sizeof about_rows / sizeof *about_rows && !allowed; a++)
-			allowed = strcmp(s->name, about_rows[a]) == 0;
-		if (!allowed)
-			return attn_fail(
-			    err, ATTN_USAGE,
-			    "a stored result, '%s', is read as it is: '%s' has nothing to change",
-			    origin_name(bundle_tensor(b, "weights")->origin), s->origin);
-	}
-	return ATTN_OK;
-}
-
-/* Tensors to compute from, beside what would have come of them. */
-static enum attn_status check_stored_tensors(const struct bundle *b, struct attn_error *err)
-{
-	static const char *const hiding[] = {"mask", "key_padding", "kv_lengths", "segments",
-					     "source_segments"};
-	for (size_t i = 0; i < b->tensor_count; i++) {
-		const struct role *role = role_find(b->tensors[i].name);
-		bool allowed = !role || (role->kind != ROLE_TENSOR && role->kind != ROLE_PER_HEAD);
-		for (size_t h = 0; h < sizeof hiding / sizeof *hiding && !allowed; h++)
-			allowed = strcmp(role->name, hiding[h]) == 0;
-		if (!allowed)
-			return attn_fail(
-			    err, ATTN_BAD_INPUT,
-			    "'weights' of '%s' is a stored result, '%s' of '%s' is an input: give one of "
-			    "them (choose with ROLE=FILE:TENSOR)",
-			    origin_name(bundle_tensor(b, "weights")->origin), role->name,
-			    origin_name(b->tensors[i].origin));
-	}
-	return ATTN_OK;
+	return bundle_override(&in->bundle, roles[option_role(o)].name, o->value ? o->value : "true", option,
+			       err);
 }
 
 /* The subject of rows in in->rows. */
@@ -87,11 +45,9 @@ static enum attn_status open_stored(struct inputs *in, const struct command *sel
 	static const struct output_layer no_context = {0};
 	const struct masking *masking;
 	struct string_list notes = {0};
-	enum attn_status status = check_stored_settings(&in->bundle, err);
+	enum attn_status status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
 	if (status == ATTN_OK)
-		status = check_stored_tensors(&in->bundle, err);
-	if (status == ATTN_OK)
-		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
+		status = unused_check_stored(&in->bundle, err);
 	report_notes(self, &notes);
 	string_list_release(&notes);
 	return status == ATTN_OK ? settle(in, NULL, masking, &no_context, err) : status;
@@ -125,8 +81,8 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 		    err, ATTN_BAD_INPUT,
 		    "'%s' is a shard of a run, expected a whole input: join shards by 'attn merge'",
 		    origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
-	return bundle_tensor(&in->bundle, "weights") ? open_stored(in, self, err)
-						     : open_problem(in, self, err);
+	return given_tensor(&in->bundle, ROLE_WEIGHTS) ? open_stored(in, self, err)
+						       : open_problem(in, self, err);
 }
 
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
@@ -179,7 +135,7 @@ static enum attn_status take_settings(struct inputs *in, struct attn_error *err)
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
 		const struct setting *s = &first->settings[i];
-		if (role_find(s->name))
+		if (s->role)
 			status = bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err);
 	}
 	return status;

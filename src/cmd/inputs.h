@@ -35,7 +35,7 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 
 /* The same for operands that are the shards of a run, of which `want` is wanted. */
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
-				   struct rows_want want, struct attn_error *err);
+				    struct rows_want want, struct attn_error *err);
 
 /* Make in->rows a source of the selected heads (NULL: of all) with what is wanted.
  * ATTN_USAGE for scores of rows that are read. */

@@ -8,9 +8,10 @@
 #include "cmd/ranking_output.h"
 #include "cmd/steps.h"
 #include "cmd/view_options.h"
-#include "input/settings.h"
+#include "input/given.h"
 #include "tokens/token.h"
 #include "util/memory.h"
+#include "util/number.h"
 
 static const char usage[] =
     "usage: attn inspect token TOKEN [options] INPUT...\n"
@@ -65,7 +66,6 @@ static const struct option table[] = {
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
-    SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,
@@ -238,15 +238,15 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 c->view.option);
 	if (view_exclusion(&c->view) && !c->view.renormalise)
 		return attn_fail(err, ATTN_USAGE,
-				 "'%s' is about a scale of colours, expected --renormalise beside it: a "
-				 "ranking has none",
+				 "'%s' is about a scale of colours, of which a ranking has none: it also "
+				 "requires --renormalise",
 				 view_exclusion(&c->view));
 	c->token = argv[0];
 	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
 	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",
-				 origin_name(bundle_tensor(&c->in.bundle, "weights")->origin));
+				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
 	if (status == ATTN_OK)
 		status = selection_open(&c->selected, &c->selection, c->in.info, err);
 	if (status == ATTN_OK && !c->steps)

@@ -1,51 +1,12 @@
 #include "cmd/options.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "input/settings.h"
+#include "util/number.h"
 #include "util/threads.h"
-
-const char setting_usage[] =
-    "Attention (override what files say):\n"
-    "      --num-heads N       query heads\n"
-    "      --num-kv-heads N    key and value heads, shared by groups of query heads\n"
-    "      --packed[=BOOL]     q, k, v hold their heads side by side\n"
-    "      --causal[=BOOL]     a query sees no key after its own position\n"
-    "      --scale X           factor of the scores [1/sqrt(head size)]\n"
-    "      --softcap X         scores s become X tanh(s/X) [none]\n"
-    "      --add-zero-attn[=BOOL]\n"
-    "                          append a key and a value of zeros\n"
-    "      --layout L          weight matrices are stored 'in,out' or 'out,in' [in,out]\n"
-    "      --axes A            what stands before the head in stored weights: layer, batch or\n"
-    "                          layer,batch [layer]\n"
-    "\n"
-    "Kinds of attention, with their formulas in attn-attention(7); X... is one number or one\n"
-    "for each head, with commas:\n"
-    "      --score S           scaled-dot, dot, general, additive or cosine [scaled-dot]\n"
-    "      --temperature X...  divides the scores [1]\n"
-    "      --normalizer N      softmax, sparsemax, entmax15 or linear [softmax]\n"
-    "      --sinks X...        a logit in the softmax that has no value\n"
-    "      --zero-sink[=BOOL]  a sink of 0 in each head\n"
-    "      --top-k K           only the K highest scores of a query take part\n"
-    "      --qk-norm N         queries and keys are normalised: none, rms or l2 [none]\n"
-    "      --qk-norm-eps X     keeps that from dividing by 0 [1e-6]\n"
-    "      --lambda X...       differential attention: weight of the second map\n"
-    "      --window L,R        a query sees the L keys before its own and the R after; -1: all\n"
-    "      --dilation D        of the window only every D-th key [1]\n"
-    "      --blocks B          block-sparse: size=S[,global=G][,window=W][,random=R][,seed=X]\n"
-    "      --prefix N          causal, but all queries see the first N keys\n"
-    "      --rope BASE         rotary positions, such as 10000, or none [none]\n"
-    "      --rope-style S      pairs of dimensions: half or interleaved [half]\n"
-    "      --rope-dim N        how many dimensions are turned [head size]\n"
-    "      --rope-scaling S    linear=F or ntk=F\n"
-    "      --position-offset N position of the first query [past keys]\n"
-    "      --sinusoidal[=BOOL] add sinusoidal positions to embeddings\n"
-    "      --alibi[=BOOL]      scores fall with the distance, by a slope for each head\n"
-    "      --alibi-slopes X... other slopes than the usual ones\n"
-    "      --relative-max-distance N, --relative-bidirectional[=BOOL]\n"
-    "                          buckets of relative_bias [128; not causal]\n";
 
 static bool ends_in_word(const char *text, const char *word)
 {
@@ -118,12 +79,51 @@ static int refuse(const struct options *o, int answer, struct attn_error *err)
 	return -1;
 }
 
+/* The command's own options and, where it takes an INPUT, those of settings. */
+static const struct option *with_settings(const struct options *o)
+{
+	enum {
+		OWN_MOST = 100
+	};
+	static struct option all[OWN_MOST + ROLE_COUNT];
+	static char names[ROLE_COUNT][ROLE_NAME];
+	size_t count = 0;
+	if (!o->self->usage_end)
+		return o->table;
+	for (; o->table[count].name; count++) {
+		assert(count < OWN_MOST);
+		all[count] = o->table[count];
+	}
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++) {
+		if (!roles[id].option)
+			continue;
+		role_option(&roles[id], names[id]);
+		all[count++] = (struct option){
+		    names[id], roles[id].kind == KIND_BOOL ? optional_argument : required_argument, NULL,
+		    OPTION_SETTING};
+	}
+	all[count] = (struct option){0};
+	return all;
+}
+
+enum role_id option_role(const struct options *o)
+{
+	char option[ROLE_NAME];
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++) {
+		role_option(&roles[id], option);
+		if (strcmp(option, o->name) == 0)
+			return id;
+	}
+	return ROLE_NONE;
+}
+
 static int next_option(struct options *o, struct attn_error *err)
 {
 	char letters[64];
 	int index = -1;
 	snprintf(letters, sizeof letters, ":%s", o->letters);
 	if (!o->started) {
+		o->table = with_settings(o);
 		optind = 0; /* glibc: start afresh, also after an outer command's parse */
 		opterr = 0;
 		o->started = true;
@@ -190,7 +190,7 @@ int options_next(struct options *o, struct attn_error *err)
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err)
 {
 	if (*out)
-		return attn_fail(err, ATTN_USAGE, "'%s%s' is given twice, expected it once",
+		return attn_fail(err, ATTN_USAGE, "'%s%s' is given twice: it may be given only once",
 				 o->name[1] ? "--" : "-", o->name);
 	*out = o->value;
 	return ATTN_OK;

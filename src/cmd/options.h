@@ -7,11 +7,12 @@
 #include <stddef.h>
 
 #include "cmd/cmd.h"
+#include "input/roles.h"
 
 /* Ids of long options that commands share; a command's own start at OPTION_OWN.
  * Short letters stand for themselves. */
 enum {
-	OPTION_SETTING = 256, /* a setting of a bundle: see input_options below */
+	OPTION_SETTING = 256, /* a setting: see option_role */
 	OPTION_HELP,
 	OPTION_TSV,
 	OPTION_JSON,
@@ -57,52 +58,19 @@ enum {
 		"help", no_argument, NULL, OPTION_HELP                                                       \
 	}
 
-/* Settings of section SETTINGS in attn-formats(5), as options of every command
- * that takes an INPUT. */
-#define SETTING_OPTIONS                                                                                      \
-	{"num-heads", required_argument, NULL, OPTION_SETTING},                                              \
-	    {"num-kv-heads", required_argument, NULL, OPTION_SETTING},                                       \
-	    {"packed", optional_argument, NULL, OPTION_SETTING},                                             \
-	    {"causal", optional_argument, NULL, OPTION_SETTING},                                             \
-	    {"window", required_argument, NULL, OPTION_SETTING},                                             \
-	    {"dilation", required_argument, NULL, OPTION_SETTING},                                           \
-	    {"blocks", required_argument, NULL, OPTION_SETTING},                                             \
-	    {"prefix", required_argument, NULL, OPTION_SETTING},                                             \
-	    {"score", required_argument, NULL, OPTION_SETTING},                                              \
-	    {"scale", required_argument, NULL, OPTION_SETTING},                                              \
-	    {"temperature", required_argument, NULL, OPTION_SETTING},                                        \
-	    {"softcap", required_argument, NULL, OPTION_SETTING},                                            \
-	    {"normalizer", required_argument, NULL, OPTION_SETTING},                                         \
-	    {"sinks", required_argument, NULL, OPTION_SETTING},                                              \
-	    {"zero-sink", optional_argument, NULL, OPTION_SETTING},                                          \
-	    {"top-k", required_argument, NULL, OPTION_SETTING},                                              \
-	    {"lambda", required_argument, NULL, OPTION_SETTING},                                             \
-	    {"qk-norm", required_argument, NULL, OPTION_SETTING},                                            \
-	    {"qk-norm-eps", required_argument, NULL, OPTION_SETTING},                                        \
-	    {"position-offset", required_argument, NULL, OPTION_SETTING},                                    \
-	    {"sinusoidal", optional_argument, NULL, OPTION_SETTING},                                         \
-	    {"rope", required_argument, NULL, OPTION_SETTING},                                               \
-	    {"rope-style", required_argument, NULL, OPTION_SETTING},                                         \
-	    {"rope-dim", required_argument, NULL, OPTION_SETTING},                                           \
-	    {"rope-scaling", required_argument, NULL, OPTION_SETTING},                                       \
-	    {"alibi", optional_argument, NULL, OPTION_SETTING},                                              \
-	    {"alibi-slopes", required_argument, NULL, OPTION_SETTING},                                       \
-	    {"relative-max-distance", required_argument, NULL, OPTION_SETTING},                              \
-	    {"relative-bidirectional", optional_argument, NULL, OPTION_SETTING},                             \
-	    {"add-zero-attn", optional_argument, NULL, OPTION_SETTING},                                      \
-	    {"layout", required_argument, NULL, OPTION_SETTING},                                             \
-	{                                                                                                    \
-		"axes", required_argument, NULL, OPTION_SETTING                                              \
-	}
-
 /* The option of every command that computes. */
 #define THREADS_OPTION                                                                                       \
 	{                                                                                                    \
 		"threads", required_argument, NULL, OPTION_THREADS                                           \
 	}
 
-/* SETTING_OPTIONS in a usage. */
-extern const char setting_usage[];
+/* The settings of a command that takes an INPUT: its options of them (from the table of
+ * input/roles.h, where they follow its own) in a usage. */
+void add_setting_usage(struct buffer *text);
+
+/* All roles and settings: a table, name, kind, form, meaning and option, or on a terminal a
+ * text. */
+enum attn_status print_roles(const struct command *self, struct attn_error *err);
 
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
@@ -139,8 +107,8 @@ struct options {
 	const struct command *self;
 	int argc;
 	char **argv;
-	const char *letters; /* getopt's, without the leading ':' */
-	const struct option *table;
+	const char *letters;        /* getopt's, without the leading ':' */
+	const struct option *table; /* the command's own; settings follow them where it has an INPUT */
 	bool started;
 
 	const char *name;  /* of the current option, without dashes; a letter's is that letter */
@@ -150,6 +118,9 @@ struct options {
 /* The next option's id; 0 at the end, when argv[optind] is the first operand; -1
  * for what is unknown or lacks its value (ATTN_USAGE in *err). */
 int options_next(struct options *o, struct attn_error *err);
+
+/* Which setting the current option, an OPTION_SETTING, sets. */
+enum role_id option_role(const struct options *o);
 
 /* ATTN_USAGE: "'--top' is 'x', expected ...". */
 enum attn_status option_fail(const struct options *o, const char *expected, struct attn_error *err);

@@ -11,8 +11,8 @@
 #include "draw/image/png.h"
 #include "draw/overlay/overlay.h"
 #include "files/input.h"
-#include "input/settings.h"
 #include "util/memory.h"
+#include "util/number.h"
 
 enum {
 	MOST_PATCHES = 10000 /* a side */

@@ -102,8 +102,11 @@ enum attn_status print_usage(const struct command *self, struct attn_error *err)
 {
 	struct buffer text = BUFFER_INIT;
 	buffer_add_string(&text, self->usage);
-	if (self->usage_end)
-		buffer_printf(&text, "\n%s\n%s", setting_usage, self->usage_end);
+	if (self->usage_end) {
+		buffer_add_char(&text, '\n');
+		add_setting_usage(&text);
+		buffer_printf(&text, "\n%s", self->usage_end);
+	}
 	enum attn_status status = write_text(self, "-", &text, err);
 	buffer_release(&text);
 	return status;

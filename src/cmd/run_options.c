@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "input/settings.h"
 #include "result/shards.h"
+#include "util/number.h"
 
 /* What attn run and attn merge can write. */
 #define OUTPUTS_USAGE(scores)                                                                                \
@@ -103,7 +103,6 @@ static const struct option run_table[] = {
     VIEW_OPTIONS,
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
-    SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,
@@ -212,21 +211,20 @@ static enum attn_status check_needed(const struct run_options *r, struct attn_er
 {
 	if (view_exclusion(&r->view) && !r->view.renormalise && !r->everything && !r->heatmaps)
 		return attn_fail(err, ATTN_USAGE,
-				 "'%s' is about a scale of colours, expected --heatmaps DIR or --renormalise "
-				 "beside it",
+				 "'%s' is about a scale of colours: it also requires --heatmaps DIR or "
+				 "--renormalise",
 				 view_exclusion(&r->view));
 	if (r->everything)
 		return ATTN_OK;
 	if (*r->top_option && !r->rankings)
-		return attn_fail(err, ATTN_USAGE, "'%s' is for a ranking, expected --rankings FILE beside it",
+		return attn_fail(err, ATTN_USAGE, "'%s' is for a ranking: it also requires --rankings FILE",
 				 r->top_option);
 	if (*r->table_option && !is_standard(r->rankings) && !r->dry_run)
-		return attn_fail(
-		    err, ATTN_USAGE,
-		    "'%s' is for a ranking on standard output, expected '--rankings -' beside it",
-		    r->table_option);
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is for a ranking on standard output: it also requires '--rankings -'",
+				 r->table_option);
 	if (*r->picture_option && !r->heatmaps)
-		return attn_fail(err, ATTN_USAGE, "'%s' is for pictures, expected --heatmaps DIR beside it",
+		return attn_fail(err, ATTN_USAGE, "'%s' is for pictures: it also requires --heatmaps DIR",
 				 r->picture_option);
 	return ATTN_OK;
 }
@@ -294,7 +292,7 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	if (!*option)
 		return ATTN_OK;
 	if (r->scores || r->shard || r->dry_run)
-		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' do not go together: %s", option,
+		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' cannot be combined: %s", option,
 				 r->scores  ? "scores"
 				 : r->shard ? "shard"
 					    : "dry-run",
@@ -307,7 +305,7 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	return ATTN_OK;
 }
 
-/* Options that do not go together. */
+/* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
 	static const char *const names[] = {"context", "output", "weights", "scores", "rankings", "heatmaps"};
@@ -330,10 +328,10 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (r->shard && r->dry_run)
 		return attn_fail(
 		    err, ATTN_USAGE,
-		    "'--dry-run' and '--shard' do not go together: ask for the cost of the whole run");
+		    "'--dry-run' and '--shard' cannot be combined: ask for the cost of the whole run");
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--scores' and '--shard' do not go together: shards hold no scores");
+				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
 	status = check_view(r, err);
 	if (status != ATTN_OK)
 		return status;

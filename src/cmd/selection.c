@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cmd/inputs.h"
-#include "input/settings.h"
 #include "tokens/token.h"
 #include "util/memory.h"
+#include "util/number.h"
 
 struct range {
 	size_t from, to; /* both included */

@@ -5,8 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "input/settings.h"
 #include "util/minmax.h"
+#include "util/number.h"
 
 enum {
 	COLUMNS = 80,

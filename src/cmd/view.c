@@ -43,7 +43,6 @@ static const struct option table[] = {
     {"title", required_argument, NULL, OPTION_TITLE},
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
-    SETTING_OPTIONS,
     THREADS_OPTION,
     HELP_OPTION,
     END_OPTION,

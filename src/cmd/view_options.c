@@ -160,8 +160,8 @@ static enum attn_status check(const struct view_request *r, const struct inputs 
 {
 	if (r->renormalise && !view_exclusion(r))
 		return attn_fail(err, ATTN_USAGE,
-				 "'--renormalise' divides by what exclusions leave, expected "
-				 "--exclude-first, --exclude-diagonal or --exclude-token beside it");
+				 "'--renormalise' divides by what exclusions leave: it also requires "
+				 "--exclude-first, --exclude-diagonal or --exclude-token");
 	if (r->renormalise && in->info->shape.signed_weights)
 		return attn_fail(
 		    err, ATTN_USAGE,

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/settings.h"
 #include "tokens/token.h"
 #include "util/memory.h"
 #include "util/minmax.h"
+#include "util/number.h"
 
 /* The first item from `from` on that is called text[length]; the count when there is none. */
 static size_t find_item(const struct range_items *items, const char *text, size_t from)

@@ -187,7 +187,7 @@ static enum attn_status load_texts(struct bundle *b, bool all, struct attn_error
 {
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++)
-		if (all || role_find(b->texts[i].name))
+		if (all || b->texts[i].role)
 			status = text_load(&b->texts[i], err);
 	if (status != ATTN_OK)
 		bundle_release(b);
@@ -269,12 +269,6 @@ static enum attn_status fail_missing(const struct names *names, const char *role
 	return status;
 }
 
-/* Whether a "heads" list gives this tensor. */
-static bool is_joined(const char *name)
-{
-	return strcmp(name, "wq") == 0 || strcmp(name, "wk") == 0 || strcmp(name, "wv") == 0;
-}
-
 /* Reduce `file` to element `keep` of its tensors or texts, renamed to `role`. */
 static enum attn_status reduce(struct bundle *file, const struct names *names, size_t keep, const char *role,
 			       struct attn_error *err)
@@ -290,7 +284,8 @@ static enum attn_status reduce(struct bundle *file, const struct names *names, s
 						 err);
 	} else {
 		struct tensor t = rest.tensors[keep];
-		kept.has_head_list = file->has_head_list && is_joined(t.name);
+		if ((roles[t.role].about & ABOUT_HEAD_LIST) && t.rank > 1)
+			kept.head_list = file->head_list;
 		rest.tensors[keep] = (struct tensor){0};
 		free(t.name);
 		t.name = strdup(role);
@@ -313,7 +308,7 @@ static enum attn_status bind(struct bundle *b, const struct role *role, const ch
 	enum attn_status status = read_file(&file, path, NULL, err);
 	if (status != ATTN_OK)
 		return status;
-	struct names names = names_of(&file, role->kind == ROLE_TEXT);
+	struct names names = names_of(&file, role->kind == KIND_TEXT);
 	size_t keep = name_index(&names, wanted ? wanted : role->name);
 	if (keep == names.count && !wanted && names.count == 1)
 		keep = 0;
@@ -353,17 +348,15 @@ static char *split_tensor(char *path)
 	return colon + 1;
 }
 
-static enum attn_status fail_setting(const char *name, const char *value, struct attn_error *err)
+static enum attn_status fail_setting(const struct role *role, const char *value, struct attn_error *err)
 {
-	char option[64];
-	snprintf(option, sizeof option, "%s", name);
-	for (char *c = option; *c; c++)
-		if (*c == '_')
-			*c = '-';
+	char option[ROLE_NAME];
+	role_option(role, option);
 	if (strcmp(value, "true") == 0)
-		return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s", name, option);
-	return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s %.100s", name, option,
-			 *value ? value : "VALUE");
+		return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s", role->name,
+				 option);
+	return attn_fail(err, ATTN_USAGE, "'%s' is a setting, not a tensor: give --%s %.100s", role->name,
+			 option, *value ? value : "VALUE");
 }
 
 /* ROLE=FILE[:TENSOR], with the '=' at operand[role_length]. */
@@ -377,7 +370,7 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 		status = attn_fail_memory(err);
 		goto done;
 	}
-	const struct role *role = role_find(name);
+	enum role_id role = role_find(name);
 	const char *nearest = role ? NULL : role_suggest(name);
 	if (!role && nearest)
 		status = attn_fail(err, ATTN_USAGE, "unknown role '%.100s' in '%.200s', did you mean '%s'",
@@ -386,8 +379,8 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 		status = attn_fail(err, ATTN_USAGE,
 				   "unknown role '%.100s' in '%.200s', expected one such as embeddings or wq",
 				   name, operand);
-	else if (role_is_setting(role))
-		status = fail_setting(name, rest, err);
+	else if (role_is_setting(&roles[role]))
+		status = fail_setting(&roles[role], rest, err);
 	else if (!*rest)
 		status = attn_fail(err, ATTN_USAGE, "'%s' names no file: give %s=FILE", operand, name);
 	else {
@@ -395,7 +388,7 @@ static enum attn_status add_binding(struct bundle *b, const char *operand, size_
 		if (wanted && !*wanted)
 			status = attn_fail(err, ATTN_USAGE, "'%.200s' names no tensor after ':'", operand);
 		else
-			status = bind(b, role, path, wanted, err);
+			status = bind(b, &roles[role], path, wanted, err);
 	}
 done:
 	free(name);
@@ -434,9 +427,9 @@ enum attn_status input_add(struct bundle *b, const char *operand, struct attn_er
 	if (equals) {
 		/* A known role is one even where a file of that name exists: the
 		 * file can be given as ./NAME.  Anything else may be a file. */
-		for (const struct role *role = roles; role->name && !binding; role++)
-			binding = strlen(role->name) == role_length &&
-				  strncmp(role->name, operand, role_length) == 0;
+		for (enum role_id role = ROLE_NONE + 1; role < ROLE_COUNT && !binding; role++)
+			binding = strlen(roles[role].name) == role_length &&
+				  strncmp(roles[role].name, operand, role_length) == 0;
 		binding = binding || !exists(operand);
 	}
 	return binding ? add_binding(b, operand, role_length, err) : add_whole_file(b, operand, err);

@@ -24,11 +24,12 @@ struct document {
 
 /* The short names that "source" uses for roles. */
 static const struct {
-	const char *key, *label, *role;
+	const char *key, *label;
+	enum role_id role;
 } source_keys[] = {
-    {"tokens", "source.tokens", "source_tokens"},
-    {"embeddings", "source.embeddings", "source_embeddings"},
-    {"values", "source.values", "source_values"},
+    {"tokens", "source.tokens", ROLE_SOURCE_TOKENS},
+    {"embeddings", "source.embeddings", ROLE_SOURCE_EMBEDDINGS},
+    {"values", "source.values", ROLE_SOURCE_VALUES},
 };
 
 enum {
@@ -56,7 +57,7 @@ static enum attn_status read_setting(const struct document *doc, const cJSON *it
 {
 	char number[100];
 	const char *value = number;
-	const struct json_row *row = role->kind == ROLE_SETTING_PAIR ? json_row(doc->rows, item) : NULL;
+	const struct json_row *row = role->kind == KIND_PAIR ? json_row(doc->rows, item) : NULL;
 	if (cJSON_IsNull(item))
 		return ATTN_OK;
 	if (row && row->count == 2 && row_text(row, number, sizeof number))
@@ -70,7 +71,7 @@ static enum attn_status read_setting(const struct document *doc, const cJSON *it
 	else
 		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", role->name,
 				 cJSON_IsNumber(item) ? "beyond the range of float64" : json_kind(item),
-				 role->shape);
+				 role->form);
 	return bundle_add_setting(doc->out, role->name, value, doc->origin, doc->err);
 }
 
@@ -78,9 +79,9 @@ static enum attn_status read_role(const struct document *doc, const cJSON *item,
 				  const struct role *role)
 {
 	bool array = cJSON_IsArray(item) || json_row(doc->rows, item);
-	if (role_is_setting(role) || (role->kind == ROLE_PER_HEAD && !array))
+	if (role_is_setting(role) || (role->kind == KIND_PER_HEAD && !array))
 		return read_setting(doc, item, role);
-	if (role->kind == ROLE_TEXT) {
+	if (role->kind == KIND_TEXT) {
 		struct string_list list;
 		enum attn_status status = json_strings(item, label, &list, doc->err);
 		if (status != ATTN_OK)
@@ -88,7 +89,7 @@ static enum attn_status read_role(const struct document *doc, const cJSON *item,
 		return bundle_add_text(doc->out, role->name, doc->origin, &list, doc->err);
 	}
 	/* JSON has no infinity; a masked score is null. */
-	bool null_allowed = strcmp(role->name, "mask") == 0 || strcmp(role->name, "scores") == 0;
+	bool null_allowed = role->about & ABOUT_INFINITY;
 	struct tensor t;
 	enum attn_status status =
 	    json_tensor(doc->rows, item, label, role->name, doc->origin, null_allowed, &t, doc->err);
@@ -117,9 +118,10 @@ static enum attn_status read_source_key(const struct document *doc, const cJSON 
 		if (strcmp(item->string, source_keys[i].key) != 0)
 			continue;
 		if (json_repeated(object, item))
-			return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is given twice, expected it once",
+			return attn_fail(doc->err, ATTN_BAD_INPUT,
+					 "'%s' is given twice: it may be given only once",
 					 source_keys[i].label);
-		return read_role(doc, item, source_keys[i].label, role_find(source_keys[i].role));
+		return read_role(doc, item, source_keys[i].label, &roles[source_keys[i].role]);
 	}
 	if (best.name)
 		return fail_unknown(doc, "source.", item->string, best.name);
@@ -142,14 +144,11 @@ static enum attn_status read_source(const struct document *doc, const cJSON *obj
 /* The list of heads says these already. */
 static enum attn_status check_heads_alone(const struct document *doc, const cJSON *object)
 {
-	static const char *const said[] = {"wq",   "wk",   "wv",        "bq",           "bk",        "bv",
-					   "wqkv", "bqkv", "num_heads", "num_kv_heads", "head_names"};
 	for (const cJSON *item = object->child; item; item = item->next)
-		for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-			if (strcmp(item->string, said[i]) == 0)
-				return attn_fail(doc->err, ATTN_BAD_INPUT,
-						 "'%s' is given beside 'heads', expected one of the two",
-						 said[i]);
+		if (roles[role_find(item->string)].about & ABOUT_HEAD_LIST)
+			return attn_fail(doc->err, ATTN_BAD_INPUT,
+					 "'%s' is given beside 'heads', expected one of the two",
+					 item->string);
 	return ATTN_OK;
 }
 
@@ -158,7 +157,7 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 	if (item->string[0] == '_')
 		return ATTN_OK;
 	bool heads = strcmp(item->string, "heads") == 0, source = strcmp(item->string, "source") == 0;
-	const struct role *role = role_find(item->string);
+	enum role_id role = role_find(item->string);
 	if (!heads && !source && !role) {
 		struct suggestion best = {0};
 		const char *nearest = role_suggest(item->string);
@@ -172,10 +171,10 @@ static enum attn_status read_key(const struct document *doc, const cJSON *object
 	}
 	/* Known keys are few, and the first that comes twice ends the search. */
 	if (json_repeated(object, item))
-		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is given twice, expected it once",
+		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is given twice: it may be given only once",
 				 item->string);
 	if (role)
-		return read_role(doc, item, item->string, role);
+		return read_role(doc, item, item->string, &roles[role]);
 	if (source)
 		return read_source(doc, item);
 	enum attn_status status = check_heads_alone(doc, object);

@@ -78,8 +78,9 @@ static enum attn_status read_key(struct heads *heads, struct head *head, const c
 	if (p == PARTS)
 		return fail_unknown(heads, item->string);
 	if (json_repeated(object, item))
-		return attn_fail(heads->err, ATTN_BAD_INPUT, "'heads[%zu]' has '%s' twice, expected it once",
-				 heads->count, item->string);
+		return attn_fail(heads->err, ATTN_BAD_INPUT,
+				 "'heads[%zu]' has '%s' twice: it may be given only once", heads->count,
+				 item->string);
 	if (!name)
 		return read_part(heads, head, p, item);
 	if (!cJSON_IsString(item))
@@ -202,8 +203,8 @@ static enum attn_status read_heads(struct heads *heads, const cJSON *array, stru
 		return status;
 	char number[24];
 	snprintf(number, sizeof number, "%zu", heads->count);
-	out->has_head_list = true;
-	return bundle_add_setting(out, "num_heads", number, heads->origin, heads->err);
+	out->head_list = heads->count;
+	return bundle_add_setting(out, roles[ROLE_NUM_HEADS].name, number, heads->origin, heads->err);
 }
 
 enum attn_status json_heads(const struct json_rows *rows, const cJSON *array, const char *origin,

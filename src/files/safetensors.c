@@ -130,8 +130,9 @@ static enum attn_status read_entry(const struct reader *r, struct entry *e, cons
 		if (!seen)
 			continue; /* the reference skips other keys, too */
 		if (*seen)
-			return attn_fail(r->err, ATTN_BAD_INPUT, "'%.200s' has '%s' twice, expected it once",
-					 e->range.name, item->string);
+			return attn_fail(r->err, ATTN_BAD_INPUT,
+					 "'%.200s' has '%s' twice: it may be given only once", e->range.name,
+					 item->string);
 		*seen = true;
 		status = dtype   ? read_dtype(r, e, item)
 			 : shape ? read_shape(r, e, item)
@@ -238,7 +239,7 @@ static enum attn_status read_metadata(const struct reader *r, const cJSON *objec
 		return attn_fail(r->err, ATTN_BAD_INPUT, "'__metadata__' is %s, expected an object",
 				 json_kind(object));
 	for (const cJSON *item = object->child; item && status == ATTN_OK; item = item->next) {
-		const struct role *role = role_find(item->string);
+		enum role_id role = role_find(item->string);
 		if (++count > READER_MAX_NAMES)
 			return attn_fail(r->err, ATTN_BAD_INPUT,
 					 "'__metadata__' has more than %d keys, expected at most %d",
@@ -246,12 +247,12 @@ static enum attn_status read_metadata(const struct reader *r, const cJSON *objec
 		if (!cJSON_IsString(item))
 			return attn_fail(r->err, ATTN_BAD_INPUT, "metadata '%.200s' is %s, expected a string",
 					 item->string, json_kind(item));
-		if (role && role->kind == ROLE_TEXT)
+		if (role && roles[role].kind == KIND_TEXT)
 			status = add_text(r, item);
 		else if (bundle_setting(r->out, item->string))
-			status =
-			    attn_fail(r->err, ATTN_BAD_INPUT,
-				      "metadata '%.200s' is given twice, expected it once", item->string);
+			status = attn_fail(r->err, ATTN_BAD_INPUT,
+					   "metadata '%.200s' is given twice: it may be given only once",
+					   item->string);
 		else
 			status =
 			    bundle_add_setting(r->out, item->string, item->valuestring, r->origin, r->err);
@@ -277,7 +278,7 @@ static enum attn_status read_header(struct reader *r, const cJSON *root)
 			status = add_tensor(r, item);
 		} else if (has_metadata) {
 			status = attn_fail(r->err, ATTN_BAD_INPUT,
-					   "'__metadata__' is given twice, expected it once");
+					   "'__metadata__' is given twice: it may be given only once");
 		} else {
 			has_metadata = true;
 			status = read_metadata(r, item);

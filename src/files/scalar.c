@@ -3,19 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "input/roles.h"
 #include "util/number.h"
-
-static bool is_setting(const char *name)
-{
-	const struct role *role = role_find(name);
-	return role && role_is_setting(role);
-}
 
 static enum attn_status add_tensor(struct bundle *b, struct tensor *t, struct attn_error *err)
 {
 	char text[200];
-	if (t->count != 1 && (t->count != 2 || role_find(t->name)->kind != ROLE_SETTING_PAIR))
+	if (t->count != 1 && (t->count != 2 || roles[t->role].kind != KIND_PAIR))
 		return attn_fail(
 		    err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected one number: it is a setting",
 		    origin_name(t->origin), t->name, tensor_shape_text(t->rank, t->shape, text, sizeof text));
@@ -50,19 +43,19 @@ enum attn_status scalars_to_settings(struct bundle *b, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < b->tensor_count && status == ATTN_OK; i++) {
-		if (!is_setting(b->tensors[i].name))
+		if (!role_is_setting(&roles[b->tensors[i].role]))
 			continue;
 		status = add_tensor(b, &b->tensors[i], err);
 		if (status == ATTN_OK)
 			bundle_remove_tensor(b, i--);
 	}
 	for (size_t i = 0; i < b->text_count && status == ATTN_OK; i++) {
-		const struct role *role = role_find(b->texts[i].name);
-		if (!role || role->kind == ROLE_TEXT)
+		const struct role *role = &roles[b->texts[i].role];
+		if (b->texts[i].role == ROLE_NONE || role->kind == KIND_TEXT)
 			continue;
-		if (!role_is_setting(role) && role->kind != ROLE_PER_HEAD)
+		if (!role_is_setting(role) && role->kind != KIND_PER_HEAD)
 			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is text, expected numbers, %s",
-					 origin_name(b->texts[i].origin), role->name, role->shape);
+					 origin_name(b->texts[i].origin), role->name, role->form);
 		status = add_text(b, &b->texts[i], err);
 		if (status == ATTN_OK)
 			bundle_remove_text(b, i--);

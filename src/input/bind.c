@@ -1,4 +1,5 @@
 #include "input/bind.h"
+#include "input/given.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/roles.h"
 #include "input/settings.h"
 #include "util/memory.h"
 
@@ -22,17 +22,16 @@ enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err,
 			 t->name, tensor_shape_text(t->rank, t->shape, found, sizeof found), wanted);
 }
 
-enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, const char *setting,
+enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, enum role_id setting,
 				   size_t heads, size_t columns, struct attn_error *err)
 {
-	bool given = bundle_setting(b, setting) != NULL;
+	const char *name = roles[given_setting(b, setting) ? setting : ROLE_NUM_HEADS].name;
 	bool last = t->shape[t->rank - 1] == columns;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s': %s is %zu, expected a divisor of the %zu %s of '%s'",
-			 origin_name(t->origin), given ? setting : "num_heads", heads, columns,
-			 last ? "columns" : "rows", t->name);
+			 origin_name(t->origin), name, heads, columns, last ? "columns" : "rows", t->name);
 }
 
-enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, const char *name,
+enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, enum role_id role,
 				   const char *why, ...)
 {
 	enum {
@@ -45,7 +44,7 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 	vsnprintf(wanted, sizeof wanted, why, args);
 	va_end(args);
 	for (size_t i = 0; i < b->tensor_count; i++) {
-		if (role_find(b->tensors[i].name))
+		if (b->tensors[i].role)
 			continue;
 		if (ignored++ < LISTED)
 			used += (size_t)snprintf(list + used, sizeof list - used, "%s'%.80s'",
@@ -53,19 +52,8 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 	}
 	if (ignored > LISTED)
 		snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", name, wanted, list);
-}
-
-float *bind_floats(struct problem *p, size_t count)
-{
-	float **owned = reallocarray(p->owned, p->owned_count + 1, sizeof *owned);
-	if (!owned)
-		return NULL;
-	p->owned = owned;
-	float *floats = array_alloc(count, sizeof *floats);
-	if (floats)
-		p->owned[p->owned_count++] = floats;
-	return floats;
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", roles[role].name, wanted,
+			 list);
 }
 
 static bool all_finite(const float *data, size_t count)
@@ -76,7 +64,8 @@ static bool all_finite(const float *data, size_t count)
 	return true;
 }
 
-enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out, struct attn_error *err)
+enum attn_status bind_f32(struct float_pool *pool, struct tensor *t, const float **out,
+			  struct attn_error *err)
 {
 	enum attn_status status = tensor_load(t, err);
 	if (status != ATTN_OK)
@@ -86,7 +75,7 @@ enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out
 		if (all_finite(*out, t->count))
 			return ATTN_OK;
 	}
-	float *floats = bind_floats(p, t->count);
+	float *floats = float_pool_take(pool, t->count);
 	if (!floats)
 		return attn_fail_memory(err);
 	*out = floats;
@@ -105,10 +94,10 @@ enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t ba
 	return ATTN_OK;
 }
 
-enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const char *name,
+enum attn_status bind_sequence(struct problem *p, const struct bundle *b, enum role_id role,
 			       struct sequence *out, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = use_tensor(b, role);
 	if (!t)
 		return ATTN_OK;
 	if (t->rank != 2 && t->rank != 3)
@@ -123,21 +112,23 @@ enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const 
 		if (status != ATTN_OK)
 			return status;
 	}
-	return bind_f32(p, t, &out->data, err);
+	return bind_f32(&p->floats, t, &out->data, err);
 }
 
 enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "layout");
+	enum {
+		IN_OUT,
+		OUT_IN
+	};
+	size_t layout = IN_OUT;
+	enum attn_status status = setting_choice(b, ROLE_LAYOUT, &layout, err);
+	*transposed = status == ATTN_OK && layout == OUT_IN;
+	if (!*transposed || !b->head_list)
+		return status;
 	*transposed = false;
-	if (!s || strcmp(s->value, "in,out") == 0)
-		return ATTN_OK;
-	if (strcmp(s->value, "out,in") != 0)
-		return setting_fail(s, "'in,out' or 'out,in'", err);
-	if (b->has_head_list)
-		return setting_fail(s, "'in,out': the matrices of a 'heads' list are always (in, out)", err);
-	*transposed = true;
-	return ATTN_OK;
+	return setting_fail(given_setting(b, ROLE_LAYOUT),
+			    "'in,out': the matrices of a 'heads' list are always (in, out)", err);
 }
 
 /* The shape check of bind_weight, whose message says what to try. */
@@ -161,10 +152,23 @@ static enum attn_status check_weight(const struct tensor *t, size_t rows, size_t
 			  : bind_fail_shape(t, err, "%zu x %s", rows, wide);
 }
 
-enum attn_status bind_weight(struct problem *p, const struct bundle *b, const char *name, size_t rows,
+/* Copy *m, which is stored (out, in), to (in, out). */
+static enum attn_status transpose(struct float_pool *pool, struct matrix *m, struct attn_error *err)
+{
+	float *copy = float_pool_take(pool, m->rows * m->cols);
+	if (!copy)
+		return attn_fail_memory(err);
+	for (size_t r = 0; r < m->rows; r++)
+		for (size_t c = 0; c < m->cols; c++)
+			copy[r * m->cols + c] = m->data[c * m->rows + r];
+	m->data = copy;
+	return ATTN_OK;
+}
+
+enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, enum role_id role, size_t rows,
 			     size_t cols, struct matrix *out, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = use_tensor(b, role);
 	bool transposed;
 	const float *data;
 	if (!t)
@@ -173,38 +177,30 @@ enum attn_status bind_weight(struct problem *p, const struct bundle *b, const ch
 	if (status == ATTN_OK)
 		status = check_weight(t, rows, cols, transposed, err);
 	if (status == ATTN_OK)
-		status = bind_f32(p, t, &data, err);
+		status = bind_f32(pool, t, &data, err);
 	if (status != ATTN_OK)
 		return status;
 	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};
-	if (!transposed)
-		return ATTN_OK;
-	float *turned = bind_floats(p, t->count);
-	if (!turned)
-		return attn_fail_memory(err);
-	for (size_t r = 0; r < out->rows; r++)
-		for (size_t c = 0; c < out->cols; c++)
-			turned[r * out->cols + c] = data[c * out->rows + r];
-	out->data = turned;
-	return ATTN_OK;
+	return transposed ? transpose(pool, out, err) : ATTN_OK;
 }
 
-enum attn_status bind_vector(struct problem *p, const struct bundle *b, const char *name, size_t count,
+enum attn_status bind_vector(struct float_pool *pool, const struct bundle *b, enum role_id role, size_t count,
 			     const float **out, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = use_tensor(b, role);
 	*out = NULL;
 	if (!t)
 		return ATTN_OK;
 	/* PyTorch keeps bias_k as 1 x 1 x E, so only the last dimension may count. */
 	if (t->rank < 1 || t->count != count || t->shape[t->rank - 1] != count)
 		return bind_fail_shape(t, err, "%zu", count);
-	return bind_f32(p, t, out, err);
+	return bind_f32(pool, t, out, err);
 }
 
-enum attn_status bind_output_layer(struct problem *p, const struct bundle *b, struct output_layer *out,
+enum attn_status bind_output_layer(struct float_pool *pool, const struct bundle *b, struct output_layer *out,
 				   struct attn_error *err)
 {
-	enum attn_status status = bind_weight(p, b, "wo", out->context_size, out->wo.cols, &out->wo, err);
-	return status == ATTN_OK ? bind_vector(p, b, "bo", out->wo.cols, &out->bo, err) : status;
+	enum attn_status status =
+	    bind_weight(pool, b, ROLE_WO, out->context_size, out->wo.cols, &out->wo, err);
+	return status == ATTN_OK ? bind_vector(pool, b, ROLE_BO, out->wo.cols, &out->bo, err) : status;
 }

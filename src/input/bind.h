@@ -1,4 +1,5 @@
-/* Binders: tensors and settings of a bundle in the form that attention/ needs. */
+/* Binders: tensors and settings of a bundle in the form that attention/ needs.  What they
+ * bind is marked as used (given.h). */
 #ifndef ATTN_INPUT_BIND_H
 #define ATTN_INPUT_BIND_H
 
@@ -11,40 +12,42 @@ enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err,
 /* ATTN_BAD_INPUT: "'FILE': num_heads is 5, expected a divisor of the 16 columns of
  * 'wq'".  `setting` is num_heads or num_kv_heads, which stands for the other where it
  * is not given; `columns` is a dimension of the tensor. */
-enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, const char *setting,
+enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, enum role_id setting,
 				   size_t heads, size_t columns, struct attn_error *err);
 
 /* ATTN_BAD_INPUT: "'wq' is missing, expected it WHY", and what was ignored. */
-enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, const char *name,
+enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, enum role_id role,
 				   const char *why, ...) __attribute__((format(printf, 4, 5)));
 
-/* The tensor's elements as aligned, finite float32, in place or converted into
- * memory that the problem owns. */
-enum attn_status bind_f32(struct problem *p, struct tensor *t, const float **out, struct attn_error *err);
+/* The tensor's elements, t->count of them in its own order, as aligned, finite float32: in
+ * place, or converted into memory of the pool.  Loads the tensor.  ATTN_BAD_INPUT that names
+ * the first element beyond float32, infinite or NaN. */
+enum attn_status bind_f32(struct float_pool *pool, struct tensor *t, const float **out,
+			  struct attn_error *err);
 
 /* A tensor (rows, cols) or (batch, rows, cols), if the bundle has it.  Fixes the
  * batch of the problem, or agrees with it. */
-enum attn_status bind_sequence(struct problem *p, const struct bundle *b, const char *name,
+enum attn_status bind_sequence(struct problem *p, const struct bundle *b, enum role_id role,
 			       struct sequence *out, struct attn_error *err);
 
 /* Whether the bundle's weights are stored (out, in): false after a failure, which is
  * ATTN_BAD_INPUT or ATTN_USAGE. */
 enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct attn_error *err);
 
-/* A weight matrix of `rows` input features, turned to (in, out) where the
+/* A weight matrix of `rows` input features, transposed to (in, out) where the
  * bundle's layout is out,in.  With `cols` not 0 that many columns are expected. */
-enum attn_status bind_weight(struct problem *p, const struct bundle *b, const char *name, size_t rows,
+enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, enum role_id role, size_t rows,
 			     size_t cols, struct matrix *out, struct attn_error *err);
 
 /* `count` numbers in any shape whose other dimensions are 1; *out is NULL where
  * the bundle has none. */
-enum attn_status bind_vector(struct problem *p, const struct bundle *b, const char *name, size_t count,
+enum attn_status bind_vector(struct float_pool *pool, const struct bundle *b, enum role_id role, size_t count,
 			     const float **out, struct attn_error *err);
 
 /* One number for each head, as a tensor (H), one number for all, or a setting of either
  * form; *out is (H), or NULL where the bundle has none. */
-enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const char *name, const float **out,
-			       struct attn_error *err);
+enum attn_status bind_per_head(struct problem *p, const struct bundle *b, enum role_id role,
+			       const float **out, struct attn_error *err);
 
 /* num_heads, 1 where it is not given, and num_kv_heads, as many where that is not: few
  * enough that a small multiple of their sum does not wrap. */
@@ -53,20 +56,17 @@ enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t 
 
 /* A matrix (rows, cols), or a vector (cols) where rows is 0, of each of `heads` heads, or
  * one for all of them.  With `weight` the bundle's layout may be out,in, and the matrix
- * is turned to (in, out). */
-enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, const char *name, size_t heads,
+ * is transposed to (in, out). */
+enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
 				  size_t rows, size_t cols, bool weight, struct head_matrix *out,
 				  struct attn_error *err);
-
-/* Memory for `count` floats that is freed with the problem; NULL: none left. */
-float *bind_floats(struct problem *p, size_t count);
 
 /* A batch dimension of `batch` was found on *t: fix the problem's, or agree. */
 enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err);
 
 /* wo and bo: out->context_size is set, and out->wo.cols where so many columns are expected,
  * else 0. */
-enum attn_status bind_output_layer(struct problem *p, const struct bundle *b, struct output_layer *out,
+enum attn_status bind_output_layer(struct float_pool *pool, const struct bundle *b, struct output_layer *out,
 				   struct attn_error *err);
 
 /* The parts of problem_init, in its order; a file each, or one for a few.  Each is
@@ -83,11 +83,8 @@ enum attn_status bind_score(struct problem *p, const struct bundle *b, struct at
 enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err);
 
-/* Whether Q and K of the score function have one size. */
+/* Whether Q and K of the score function that the bundle asks for have one size. */
 bool score_needs_one_size(const struct bundle *b);
-
-/* The first role of latent attention that the bundle has, or NULL. */
-const char *latent_role(const struct bundle *b);
 
 /* Fill `m`, whose sizes are set (masking_of_all), from the tensors mask, key_padding,
  * kv_lengths, segments and source_segments and the settings causal, window, dilation,

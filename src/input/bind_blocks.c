@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
+#include "util/number.h"
 
 #define EXAMPLE "such as 'size=64,global=1,window=3,random=2,seed=0'"
 
@@ -13,7 +15,9 @@ static enum attn_status parse(const struct setting *s, struct block_pattern *pat
 	size_t *const numbers[] = {&pattern->size, &pattern->global, &pattern->window, &pattern->random,
 				   &pattern->seed};
 	enum {
-		NAMES = sizeof names / sizeof *names
+		RANDOM = 3,
+		SEED,
+		NAMES
 	};
 	bool given[NAMES] = {false};
 	char copy[200], *rest = copy;
@@ -34,6 +38,8 @@ static enum attn_status parse(const struct setting *s, struct block_pattern *pat
 			return setting_fail(s, "whole numbers from 0 to 2^64 - 1, " EXAMPLE, err);
 		given[i] = true;
 	}
+	if (given[SEED] && !given[RANDOM])
+		return setting_fail(s, "'random' with 'seed', " EXAMPLE, err);
 	if (pattern->size == 0)
 		return setting_fail(s, "a 'size' from 1, " EXAMPLE, err);
 	if (pattern->window > 0 && pattern->window % 2 == 0)
@@ -44,7 +50,7 @@ static enum attn_status parse(const struct setting *s, struct block_pattern *pat
 
 enum attn_status bind_blocks(struct masking *m, const struct bundle *b, struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "blocks");
+	const struct setting *s = use_setting(b, ROLE_BLOCKS);
 	struct block_pattern pattern = {.window = 3};
 	if (!s)
 		return ATTN_OK;

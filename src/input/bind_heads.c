@@ -3,17 +3,25 @@
 #include <string.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
+#include "util/number.h"
 
 /* No input has as many, and their products with small numbers do not wrap. */
 #define HEADS_MAX ((size_t)1 << 32)
 
-static enum attn_status head_count(const struct bundle *b, const char *name, size_t *out,
+static enum attn_status head_count(const struct bundle *b, enum role_id role, size_t *out,
 				   struct attn_error *err)
 {
-	enum attn_status status = setting_count(b, name, 1, out, err);
+	enum attn_status status = setting_count(b, role, 1, out, err);
+	const struct setting *s = given_setting(b, role);
 	if (status == ATTN_OK && *out > HEADS_MAX)
-		return setting_fail(bundle_setting(b, name), "2^32 at most", err);
+		return setting_fail(s, "2^32 at most", err);
+	if (status == ATTN_OK && s && b->head_list && *out != b->head_list) {
+		char expected[100];
+		snprintf(expected, sizeof expected, "%zu, as many as 'heads' lists", b->head_list);
+		return setting_fail(s, expected, err);
+	}
 	return status;
 }
 
@@ -21,9 +29,9 @@ enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t 
 				  struct attn_error *err)
 {
 	*heads = 1;
-	enum attn_status status = head_count(b, "num_heads", heads, err);
+	enum attn_status status = head_count(b, ROLE_NUM_HEADS, heads, err);
 	*kv_heads = *heads;
-	return status == ATTN_OK ? head_count(b, "num_kv_heads", kv_heads, err) : status;
+	return status == ATTN_OK ? head_count(b, ROLE_NUM_KV_HEADS, kv_heads, err) : status;
 }
 
 /* "0.5", or one for each head with commas between. */
@@ -62,38 +70,38 @@ static enum attn_status parse_per_head(const struct problem *p, const struct set
 	return setting_fail(s, expected, err);
 }
 
-enum attn_status bind_per_head(struct problem *p, const struct bundle *b, const char *name, const float **out,
-			       struct attn_error *err)
+enum attn_status bind_per_head(struct problem *p, const struct bundle *b, enum role_id role,
+			       const float **out, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	struct tensor *t = bundle_tensor(b, name);
-	const struct setting *s = bundle_setting(b, name);
+	struct tensor *t = use_tensor(b, role);
+	const struct setting *s = use_setting(b, role);
 	*out = NULL;
 	if (!t && !s)
 		return ATTN_OK;
 	if (t && s && !s->from_command)
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s' is a tensor of '%s' and a setting of '%s', expected one of them", name,
-				 origin_name(t->origin), origin_name(s->origin));
+				 "'%s' is a tensor of '%s' and a setting of '%s', expected one of them",
+				 t->name, origin_name(t->origin), origin_name(s->origin));
 	if (!s && (t->rank > 1 || (t->count != 1 && t->count != a->heads)))
 		return bind_fail_shape(t, err, "%zu, one for each head, or 1", a->heads);
 	if (!s && t->count == a->heads)
-		return bind_f32(p, t, out, err);
-	float *numbers = bind_floats(p, a->heads);
+		return bind_f32(&p->floats, t, out, err);
+	float *numbers = float_pool_take(&p->floats, a->heads);
 	if (!numbers)
 		return attn_fail_memory(err);
 	*out = numbers;
 	if (s)
 		return parse_per_head(p, s, numbers, err);
 	const float *one;
-	enum attn_status status = bind_f32(p, t, &one, err);
+	enum attn_status status = bind_f32(&p->floats, t, &one, err);
 	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++)
 		numbers[h] = *one;
 	return status;
 }
 
 /* out (rows, cols) = the transpose of each matrix (cols, rows). */
-static void turn(float *out, const float *data, size_t count, size_t rows, size_t cols)
+static void transpose(float *out, const float *data, size_t count, size_t rows, size_t cols)
 {
 	for (size_t m = 0; m < count; m++, out += rows * cols, data += rows * cols)
 		for (size_t r = 0; r < rows; r++)
@@ -101,11 +109,11 @@ static void turn(float *out, const float *data, size_t count, size_t rows, size_
 				out[r * cols + c] = data[c * rows + r];
 }
 
-enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, const char *name, size_t heads,
+enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
 				  size_t rows, size_t cols, bool weight, struct head_matrix *out,
 				  struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = use_tensor(b, role);
 	const char *each = p->attention.maps > 1 ? "map of a head" : "head";
 	int rank = rows > 0 ? 2 : 1;
 	if (!t)
@@ -123,28 +131,25 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, con
 	if (!fits)
 		return bind_fail_shape(t, err, "%zu, or %zu x %zu, one for each %s", cols, heads, cols, each);
 	*out = (struct head_matrix){NULL, rows, cols, t->rank > rank ? (rows ? rows : 1) * cols : 0};
-	status = bind_f32(p, t, &out->data, err);
+	status = bind_f32(&p->floats, t, &out->data, err);
 	if (status != ATTN_OK || !transposed)
 		return status;
-	float *turned = bind_floats(p, t->count);
-	if (!turned)
+	float *copy = float_pool_take(&p->floats, t->count);
+	if (!copy)
 		return attn_fail_memory(err);
-	turn(turned, out->data, t->rank > rank ? heads : 1, rows, cols);
-	out->data = turned;
+	transpose(copy, out->data, t->rank > rank ? heads : 1, rows, cols);
+	out->data = copy;
 	return ATTN_OK;
 }
 
 /* The gain of a norm: (size), or one for each head. */
-static enum attn_status bind_gain(struct problem *p, const struct bundle *b, const char *name, size_t heads,
+static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
 				  size_t size, struct vector_norm *norm, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, name);
 	struct head_matrix gain = {0};
-	if (t && norm->kind == VECTOR_NORM_NONE)
-		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': '%s' is given, but no norm, expected --qk-norm rms or l2",
-				 origin_name(t->origin), name);
-	enum attn_status status = bind_head_matrix(p, b, name, heads, 0, size, false, &gain, err);
+	if (norm->kind == VECTOR_NORM_NONE)
+		return ATTN_OK;
+	enum attn_status status = bind_head_matrix(p, b, role, heads, 0, size, false, &gain, err);
 	norm->gain = gain.data;
 	norm->gain_stride = gain.head_stride;
 	return status;
@@ -152,27 +157,22 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, con
 
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	/* In the order of the words of the setting. */
+	static const int kinds[] = {VECTOR_NORM_NONE, VECTOR_NORM_RMS, VECTOR_NORM_L2};
 	struct attention *a = &p->attention;
-	const struct setting *kind = bundle_setting(b, "qk_norm");
 	struct vector_norm norm = {.eps = 1e-6};
-	enum attn_status status = setting_number(b, "qk_norm_eps", &norm.eps, err);
+	size_t kind = 0;
+	enum attn_status status = setting_choice(b, ROLE_QK_NORM, &kind, err);
+	norm.kind = kinds[kind];
+	if (status == ATTN_OK && (norm.kind != VECTOR_NORM_NONE || a->latent.q_gain || a->latent.kv_gain))
+		status = setting_number(b, ROLE_QK_NORM_EPS, &norm.eps, err);
 	if (status == ATTN_OK && !(norm.eps >= 0))
-		status = setting_fail(bundle_setting(b, "qk_norm_eps"), "a number from 0 up", err);
+		status = setting_fail(given_setting(b, ROLE_QK_NORM_EPS), "a number from 0 up", err);
 	if (status != ATTN_OK)
 		return status;
-	if (kind && strcmp(kind->value, "rms") == 0)
-		norm.kind = VECTOR_NORM_RMS;
-	else if (kind && strcmp(kind->value, "l2") == 0)
-		norm.kind = VECTOR_NORM_L2;
-	else if (kind && strcmp(kind->value, "none") != 0)
-		return setting_fail(kind, "'none', 'rms' or 'l2'", err);
-	const struct setting *eps = bundle_setting(b, "qk_norm_eps");
-	bool latent = bundle_tensor(b, "q_latent_norm") || bundle_tensor(b, "kv_latent_norm");
-	if (eps && eps->from_command && norm.kind == VECTOR_NORM_NONE && !latent)
-		return setting_fail(eps, "a qk_norm beside it", err);
 	a->q_norm = a->k_norm = norm;
-	status = bind_gain(p, b, "q_norm", a->heads * a->maps, a->head_size, &a->q_norm, err);
+	status = bind_gain(p, b, ROLE_Q_NORM, a->heads * a->maps, a->head_size, &a->q_norm, err);
 	return status == ATTN_OK
-		   ? bind_gain(p, b, "k_norm", a->kv_heads * a->maps, a->key_size, &a->k_norm, err)
+		   ? bind_gain(p, b, ROLE_K_NORM, a->kv_heads * a->maps, a->key_size, &a->k_norm, err)
 		   : status;
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "input/bind.h"
-
+#include "input/given.h"
 #include "input/settings.h"
 
 static bool add_number(struct string_list *list, size_t number)
@@ -47,8 +47,8 @@ static bool add_keys(struct rows_info *info, const struct text *tokens, const st
 enum attn_status bind_labels(struct rows_info *info, const struct bundle *b, const struct key_counts *keys,
 			     struct attn_error *err)
 {
-	const struct text *tokens = bundle_text(b, "tokens"), *source = bundle_text(b, "source_tokens");
-	const struct text *names = bundle_text(b, "head_names");
+	const struct text *tokens = use_text(b, ROLE_TOKENS), *source = use_text(b, ROLE_SOURCE_TOKENS);
+	const struct text *names = use_text(b, ROLE_HEAD_NAMES);
 	enum attn_status status = check_count(tokens, info->shape.queries, "query", err);
 	if (status == ATTN_OK && source && source->list.count != keys->past + keys->own)
 		status = check_count(source, keys->own, "key", err);
@@ -65,6 +65,6 @@ enum attn_status bind_labels(struct rows_info *info, const struct bundle *b, con
 	    (names && !add_labels(&info->head_names, names, 0, info->shape.heads)))
 		return attn_fail_memory(err);
 
-	info->layer_known = info->has_layers || bundle_setting(b, "layer") != NULL;
-	return setting_count(b, "layer", 0, &info->first_layer, err);
+	info->layer_known = info->has_layers || given_setting(b, ROLE_LAYER) != NULL;
+	return setting_count(b, ROLE_LAYER, 0, &info->first_layer, err);
 }

@@ -1,21 +1,11 @@
 /* Multi-head latent attention: its matrices, separate or fused as published checkpoints
  * have them, and their shapes. */
 #include <stdio.h>
-#include <string.h>
 
 #include "attention/latent.h"
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
-
-const char *latent_role(const struct bundle *b)
-{
-	static const char *const names[] = {"wdkv", "wdq",  "wuq", "wqr",           "wuk",
-					    "wuv",  "wukv", "wkr", "q_latent_norm", "kv_latent_norm"};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (bundle_tensor(b, names[i]))
-			return names[i];
-	return NULL;
-}
 
 /* --- which of them there are ------------------------------------------------------ */
 
@@ -23,27 +13,26 @@ const char *latent_role(const struct bundle *b)
 static enum attn_status refuse_others(const struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	const struct attention *a = &p->attention;
-	static const char *const names[] = {"wq", "wk", "wv", "wqkv", "bq", "bk", "bv", "bqkv"};
-	const struct setting *lambda = bundle_setting(b, "lambda");
-	const struct setting *kv_heads = bundle_setting(b, "num_kv_heads");
+	const struct tensor *other = given_about(b, ABOUT_HEAD_LIST);
+	const struct setting *lambda = given_setting(b, ROLE_LAMBDA);
+	const struct setting *kv_heads = given_setting(b, ROLE_NUM_KV_HEADS);
 	char expected[200];
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (bundle_tensor(b, names[i]))
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s' and 'wdkv' are both given, expected ordinary projections or "
-					 "those of latent attention (choose with ROLE=FILE:TENSOR)",
-					 names[i]);
-	if (bundle_tensor(b, "source_values"))
+	if (other)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s' and 'wdkv' are both given, expected ordinary projections or those of "
+				 "latent attention (choose with ROLE=FILE:TENSOR)",
+				 other->name);
+	if (given_tensor(b, ROLE_SOURCE_VALUES))
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'source_values' and 'wdkv' are both given, expected one of them: latent "
 				 "attention makes values of the latents that keys are made of");
 	if (lambda)
 		return setting_fail(
-		    lambda, "none beside 'wdkv': differential and latent attention do not go together", err);
+		    lambda, "none with 'wdkv': differential and latent attention cannot be combined", err);
 	if (a->maps > 1)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'lambda' and 'wdkv' are both given, expected one of them: differential and "
-				 "latent attention do not go together");
+				 "latent attention cannot be combined");
 	if (a->kv_heads == a->heads)
 		return ATTN_OK;
 	snprintf(expected, sizeof expected, "%zu, as num_heads: in latent attention each head has its keys",
@@ -53,23 +42,23 @@ static enum attn_status refuse_others(const struct problem *p, const struct bund
 
 static enum attn_status check_present(const struct bundle *b, struct attn_error *err)
 {
-	static const char *const separate[] = {"wuk", "wuv"};
-	bool wqr = bundle_tensor(b, "wqr"), wkr = bundle_tensor(b, "wkr");
-	if (!bundle_tensor(b, "wuq"))
-		return bind_fail_missing(b, err, "wuq", "beside 'wdkv'");
-	for (size_t i = 0; i < 2 && bundle_tensor(b, "wukv"); i++)
-		if (bundle_tensor(b, separate[i]))
+	static const enum role_id separate[] = {ROLE_WUK, ROLE_WUV};
+	bool wqr = given_tensor(b, ROLE_WQR), wkr = given_tensor(b, ROLE_WKR);
+	if (!given_tensor(b, ROLE_WUQ))
+		return bind_fail_missing(b, err, ROLE_WUQ, "beside 'wdkv'");
+	for (size_t i = 0; i < 2 && given_tensor(b, ROLE_WUKV); i++)
+		if (given_tensor(b, separate[i]))
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "'wukv' and '%s' are both given, expected one of them: 'wukv' is "
 					 "'wuk' and 'wuv' in one",
-					 separate[i]);
-	if (!bundle_tensor(b, "wukv") && !bundle_tensor(b, "wuk"))
-		return bind_fail_missing(b, err, "wuk", "beside 'wdkv' (or 'wukv')");
-	if (bundle_tensor(b, "q_latent_norm") && !bundle_tensor(b, "wdq"))
-		return bind_fail_missing(b, err, "wdq", "beside 'q_latent_norm'");
-	if (wqr == wkr || bundle_setting(b, "rope_dim"))
+					 roles[separate[i]].name);
+	if (!given_tensor(b, ROLE_WUKV) && !given_tensor(b, ROLE_WUK))
+		return bind_fail_missing(b, err, ROLE_WUK, "beside 'wdkv' (or 'wukv')");
+	if (given_tensor(b, ROLE_Q_LATENT_NORM) && !given_tensor(b, ROLE_WDQ))
+		return bind_fail_missing(b, err, ROLE_WDQ, "beside 'q_latent_norm'");
+	if (wqr == wkr || given_setting(b, ROLE_ROPE_DIM))
 		return ATTN_OK;
-	return bind_fail_missing(b, err, wqr ? "wkr" : "wqr",
+	return bind_fail_missing(b, err, wqr ? ROLE_WKR : ROLE_WQR,
 				 "beside '%s' (or rope_dim, if '%s' holds a rotary part too)",
 				 wqr ? "wqr" : "wkr", wqr ? "wdkv" : "wuq");
 }
@@ -102,10 +91,10 @@ static struct inputs source_inputs(const struct problem *p)
 }
 
 /* A matrix of any number of outputs. */
-static enum attn_status bind_matrix(struct problem *p, const struct bundle *b, const char *name,
+static enum attn_status bind_matrix(struct problem *p, const struct bundle *b, enum role_id role,
 				    const struct inputs *from, struct matrix *out, struct attn_error *err)
 {
-	const struct tensor *t = bundle_tensor(b, name);
+	const struct tensor *t = given_tensor(b, role);
 	size_t inputs, outputs;
 	if (!t)
 		return ATTN_OK;
@@ -114,20 +103,21 @@ static enum attn_status bind_matrix(struct problem *p, const struct bundle *b, c
 	if (!stored_sizes(b, t, &inputs, &outputs) ||
 	    (inputs != from->count && (from->latents || outputs != from->count)))
 		return bind_fail_shape(t, err, "a matrix of %zu inputs, %s", from->count, from->whose);
-	return bind_weight(p, b, name, from->count, 0, out, err);
+	return bind_weight(&p->floats, b, role, from->count, 0, out, err);
 }
 
 /* The same where each head has as many outputs, *size. */
-static enum attn_status bind_up(struct problem *p, const struct bundle *b, const char *name,
+static enum attn_status bind_up(struct problem *p, const struct bundle *b, enum role_id role,
 				const struct inputs *from, struct head_columns *out, size_t *size,
 				struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_matrix(p, b, name, from, &out->w, err);
+	enum attn_status status = bind_matrix(p, b, role, from, &out->w, err);
 	if (status != ATTN_OK || !out->w.data)
 		return status;
 	if (out->w.cols % a->heads != 0)
-		return bind_fail_divisor(b, bundle_tensor(b, name), "num_heads", a->heads, out->w.cols, err);
+		return bind_fail_divisor(b, given_tensor(b, role), ROLE_NUM_HEADS, a->heads, out->w.cols,
+					 err);
 	*size = out->step = out->w.cols = out->w.cols / a->heads;
 	return ATTN_OK;
 }
@@ -138,14 +128,14 @@ static enum attn_status bind_rotary_size(struct problem *p, const struct bundle 
 	struct latent *l = &p->attention.latent;
 	struct inputs from = source_inputs(p);
 	char expected[200];
-	enum attn_status status = bind_matrix(p, b, "wkr", &from, &l->rotary_k, err);
+	enum attn_status status = bind_matrix(p, b, ROLE_WKR, &from, &l->rotary_k, err);
 	l->rotary_size = l->rotary_k.cols;
 	if (status == ATTN_OK)
-		status = setting_count(b, "rope_dim", 1, &l->rotary_size, err);
+		status = setting_count(b, ROLE_ROPE_DIM, 1, &l->rotary_size, err);
 	if (status != ATTN_OK || !l->rotary_k.data || l->rotary_k.cols == l->rotary_size)
 		return status;
 	snprintf(expected, sizeof expected, "%zu, the outputs of 'wkr'", l->rotary_k.cols);
-	return setting_fail(bundle_setting(b, "rope_dim"), expected, err);
+	return setting_fail(given_setting(b, ROLE_ROPE_DIM), expected, err);
 }
 
 /* wdq, wuq and wqr.  *plain: the dimensions of a head that are not rotary. */
@@ -156,24 +146,24 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 	struct latent *l = &a->latent;
 	struct inputs from = {a->embeddings.cols, "the width of 'embeddings'", false};
 	size_t size = 0, rotary = l->rotary_size;
-	enum attn_status status = bind_matrix(p, b, "wdq", &from, &l->down_q, err);
+	enum attn_status status = bind_matrix(p, b, ROLE_WDQ, &from, &l->down_q, err);
 	if (l->down_q.data)
 		from = (struct inputs){l->down_q.cols, "the outputs of 'wdq'", true};
 	if (status == ATTN_OK)
-		status = bind_up(p, b, "wuq", &from, &l->up_q, &size, err);
+		status = bind_up(p, b, ROLE_WUQ, &from, &l->up_q, &size, err);
 	if (status == ATTN_OK)
-		status = bind_up(p, b, "wqr", &from, &l->rotary_q, &rotary, err);
+		status = bind_up(p, b, ROLE_WQR, &from, &l->rotary_q, &rotary, err);
 	if (status != ATTN_OK)
 		return status;
 	if (rotary != l->rotary_size)
-		return bind_fail_shape(bundle_tensor(b, "wqr"), err,
+		return bind_fail_shape(given_tensor(b, ROLE_WQR), err,
 				       "%zu outputs for each of %zu heads, as %s", l->rotary_size, a->heads,
 				       l->rotary_k.data ? "'wkr' has" : "rope_dim says");
 	if (l->rotary_q.w.data)
 		rotary = 0; /* in wuq */
 	if (size <= rotary)
 		return bind_fail_shape(
-		    bundle_tensor(b, "wuq"), err,
+		    given_tensor(b, ROLE_WUQ), err,
 		    "more than %zu outputs for each of %zu heads, of which the last %zu are "
 		    "rotary, as rope_dim says",
 		    rotary, a->heads, rotary);
@@ -185,11 +175,11 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 static enum attn_status bind_down(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct latent *l = &p->attention.latent;
-	const struct tensor *t = bundle_tensor(b, "wdkv");
-	const struct tensor *up = bundle_tensor(b, bundle_tensor(b, "wukv") ? "wukv" : "wuk");
+	const struct tensor *t = given_tensor(b, ROLE_WDKV);
+	const struct tensor *up = given_tensor(b, given_tensor(b, ROLE_WUKV) ? ROLE_WUKV : ROLE_WUK);
 	struct inputs from = source_inputs(p);
 	size_t inputs, outputs;
-	enum attn_status status = bind_matrix(p, b, "wdkv", &from, &l->down_kv, err);
+	enum attn_status status = bind_matrix(p, b, ROLE_WDKV, &from, &l->down_kv, err);
 	if (status != ATTN_OK || l->rotary_k.data)
 		return status;
 	if (l->rotary_size == 0) {
@@ -220,23 +210,23 @@ static enum attn_status bind_keys(struct problem *p, const struct bundle *b, siz
 {
 	struct attention *a = &p->attention;
 	struct latent *l = &a->latent;
-	bool all = bundle_tensor(b, "wkr") || !l->rotary_k.data;
+	bool all = given_tensor(b, ROLE_WKR) || !l->rotary_k.data;
 	struct inputs from = {l->down_kv.cols,
 			      all ? "the outputs of 'wdkv'" : "the outputs of 'wdkv' that are not rotary",
 			      true};
-	bool fused = bundle_tensor(b, "wukv");
+	bool fused = given_tensor(b, ROLE_WUKV);
 	size_t size = 0;
-	enum attn_status status = bind_up(p, b, fused ? "wukv" : "wuk", &from, &l->up_k, &size, err);
+	enum attn_status status = bind_up(p, b, fused ? ROLE_WUKV : ROLE_WUK, &from, &l->up_k, &size, err);
 	if (status != ATTN_OK)
 		return status;
 	if (!fused && size != plain)
-		return bind_fail_shape(bundle_tensor(b, "wuk"), err,
+		return bind_fail_shape(given_tensor(b, ROLE_WUK), err,
 				       "%zu outputs for each of %zu heads, as 'wuq' has that are not rotary",
 				       plain, a->heads);
 	if (!fused)
-		return bind_up(p, b, "wuv", &from, &l->up_v, &a->value_size, err);
+		return bind_up(p, b, ROLE_WUV, &from, &l->up_v, &a->value_size, err);
 	if (size <= plain)
-		return bind_fail_shape(bundle_tensor(b, "wukv"), err,
+		return bind_fail_shape(given_tensor(b, ROLE_WUKV), err,
 				       "more than %zu outputs for each of %zu heads: those of keys, as 'wuq' "
 				       "has that are not rotary, and then of values",
 				       plain, a->heads);
@@ -266,8 +256,8 @@ enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct a
 	if (status != ATTN_OK)
 		return status;
 	a->head_size = a->key_size = plain + l->rotary_size;
-	status = bind_vector(p, b, "q_latent_norm", l->down_q.cols, &l->q_gain, err);
+	status = bind_vector(&p->floats, b, ROLE_Q_LATENT_NORM, l->down_q.cols, &l->q_gain, err);
 	if (status == ATTN_OK)
-		status = bind_vector(p, b, "kv_latent_norm", l->down_kv.cols, &l->kv_gain, err);
+		status = bind_vector(&p->floats, b, ROLE_KV_LATENT_NORM, l->down_kv.cols, &l->kv_gain, err);
 	return status;
 }

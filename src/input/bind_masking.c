@@ -1,13 +1,15 @@
-/* Binding: tensors and settings become a struct visibility. */
+/* Which keys a query attends to. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 #include "util/checked.h"
 #include "util/memory.h"
 #include "util/minmax.h"
+#include "util/number.h"
 
 /* Align the mask's shape to the right of (batch, heads, queries, keys). */
 static enum attn_status mask_shape(struct masking *v, const struct tensor *t, struct string_list *notes,
@@ -72,7 +74,7 @@ static enum attn_status bind_float_mask(struct masking *v, const struct tensor *
 static enum attn_status bind_mask(struct masking *v, const struct bundle *b, struct string_list *notes,
 				  struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, "mask");
+	struct tensor *t = use_tensor(b, ROLE_MASK);
 	if (!t)
 		return ATTN_OK;
 	enum attn_status status = mask_shape(v, t, notes, err);
@@ -103,7 +105,7 @@ static enum attn_status bind_mask(struct masking *v, const struct bundle *b, str
 
 static enum attn_status bind_padding(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, "key_padding");
+	struct tensor *t = use_tensor(b, ROLE_KEY_PADDING);
 	char text[300];
 	if (!t)
 		return ATTN_OK;
@@ -138,14 +140,14 @@ static enum attn_status bind_padding(struct masking *v, const struct bundle *b, 
 
 static enum attn_status bind_lengths(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, "kv_lengths");
+	struct tensor *t = use_tensor(b, ROLE_KV_LENGTHS);
 	char text[300];
 	if (!t)
 		return ATTN_OK;
 	if (v->past_keys > 0)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
-		    "'%s': 'kv_lengths' and 'past_k' say the same in two ways, expected one of them",
+		    "'%s': 'kv_lengths' and 'past_k' cannot be combined: both say where keys end",
 		    origin_name(t->origin));
 	if (t->rank > 1 || t->count != v->batch)
 		return attn_fail(err, ATTN_BAD_INPUT,
@@ -186,10 +188,10 @@ static bool parse_bound(const char *text, size_t dilation, bool *bound, size_t *
 /* "L,R" as ONNX's Attention has it; "-1" alone, for both, is what it is without a window. */
 static enum attn_status bind_window(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "window");
+	const struct setting *s = use_setting(b, ROLE_WINDOW);
 	char left[32];
 	v->dilation = 1;
-	enum attn_status status = setting_count(b, "dilation", 1, &v->dilation, err);
+	enum attn_status status = setting_count(b, ROLE_DILATION, 1, &v->dilation, err);
 	v->dilation = size_min(v->dilation, MASKING_DISTANCE_MAX);
 	if (status != ATTN_OK || !s || strcmp(s->value, "-1") == 0)
 		return status;
@@ -208,10 +210,10 @@ static enum attn_status bind_window(struct masking *v, const struct bundle *b, s
 
 static enum attn_status bind_prefix(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	enum attn_status status = setting_bool(b, "causal", &v->causal, err);
+	enum attn_status status = setting_bool(b, ROLE_CAUSAL, &v->causal, err);
 	if (status == ATTN_OK)
-		status = setting_count(b, "prefix", 0, &v->prefix, err);
-	if (bundle_setting(b, "prefix"))
+		status = setting_count(b, ROLE_PREFIX, 0, &v->prefix, err);
+	if (given_setting(b, ROLE_PREFIX))
 		v->causal = true;
 	return status;
 }
@@ -251,9 +253,9 @@ static enum attn_status read_segments(const struct masking *v, struct tensor *t,
 
 static enum attn_status bind_segments(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	struct tensor *queries = bundle_tensor(b, "segments"), *keys = bundle_tensor(b, "source_segments");
+	struct tensor *queries = use_tensor(b, ROLE_SEGMENTS), *keys = use_tensor(b, ROLE_SOURCE_SEGMENTS);
 	bool self =
-	    v->past_keys == 0 && v->plain_keys == v->queries && !bundle_tensor(b, "source_embeddings");
+	    v->past_keys == 0 && v->plain_keys == v->queries && !given_tensor(b, ROLE_SOURCE_EMBEDDINGS);
 	if (!queries && !keys)
 		return ATTN_OK;
 	if (!queries)

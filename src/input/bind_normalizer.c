@@ -1,25 +1,22 @@
 /* How scores become weights, and sinks. */
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 
 static enum attn_status bind_kind(struct normalization *n, const struct bundle *b, struct attn_error *err)
 {
-	const struct setting *kind = bundle_setting(b, "normalizer");
-	*n = (struct normalization){.normalizer = &normalizer_softmax};
-	if (!kind)
-		return ATTN_OK;
-	n->normalizer = normalizer_named(kind->value);
-	return n->normalizer ? ATTN_OK
-			     : setting_fail(kind, "'softmax', 'sparsemax', 'entmax15' or 'linear'", err);
+	const struct setting *kind = use_setting(b, ROLE_NORMALIZER);
+	*n = (struct normalization){.normalizer = kind ? normalizer_named(kind->value) : &normalizer_softmax};
+	return n->normalizer ? ATTN_OK : setting_fail(kind, roles[ROLE_NORMALIZER].form, err);
 }
 
 /* Only softmax has sinks, one way or the other, and linear attention no highest scores. */
 static enum attn_status check(const struct normalization *n, const struct bundle *b, bool has_sinks,
 			      bool zero_sink, struct attn_error *err)
 {
-	const struct setting *kind = bundle_setting(b, "normalizer");
+	const struct setting *kind = given_setting(b, ROLE_NORMALIZER);
 	if (has_sinks && zero_sink)
-		return setting_fail(bundle_setting(b, "zero_sink"), "false where there are sinks", err);
+		return setting_fail(given_setting(b, ROLE_ZERO_SINK), "false where there are sinks", err);
 	if (has_sinks && !n->normalizer->takes_sinks)
 		return setting_fail(kind, "'softmax' where there are sinks", err);
 	if (zero_sink && !n->normalizer->takes_sinks)
@@ -34,13 +31,13 @@ enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, stru
 	struct normalization *n = &p->attention.normalization;
 	const float *sinks;
 	bool zero_sink = false;
-	enum attn_status status = bind_per_head(p, b, "sinks", &sinks, err);
+	enum attn_status status = bind_per_head(p, b, ROLE_SINKS, &sinks, err);
 	if (status == ATTN_OK)
 		status = bind_kind(n, b, err);
 	if (status == ATTN_OK)
-		status = setting_count(b, "top_k", 1, &n->top_k, err);
+		status = setting_count(b, ROLE_TOP_K, 1, &n->top_k, err);
 	if (status == ATTN_OK)
-		status = setting_bool(b, "zero_sink", &zero_sink, err);
+		status = setting_bool(b, ROLE_ZERO_SINK, &zero_sink, err);
 	if (status == ATTN_OK)
 		status = check(n, b, sinks != NULL, zero_sink, err);
 	if (status != ATTN_OK)
@@ -48,6 +45,6 @@ enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, stru
 	n->sinks = sinks;
 	if (!zero_sink)
 		return ATTN_OK;
-	n->sinks = bind_floats(p, p->attention.heads); /* of zeros */
+	n->sinks = float_pool_take(&p->floats, p->attention.heads); /* of zeros */
 	return n->sinks ? ATTN_OK : attn_fail_memory(err);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 #include "util/checked.h"
 #include "util/memory.h"
@@ -52,14 +53,14 @@ static enum attn_status find_positions(struct problem *p, const struct bundle *b
 {
 	struct attention *a = &p->attention;
 	struct positions *at = &a->positions;
-	struct tensor *of_queries = bundle_tensor(b, "positions");
-	struct tensor *of_keys = bundle_tensor(b, "source_positions");
+	struct tensor *of_queries = use_tensor(b, ROLE_POSITIONS);
+	struct tensor *of_keys = use_tensor(b, ROLE_SOURCE_POSITIONS);
 	size_t past = a->keys.past, offset = past;
 	if (!of_keys && self)
 		of_keys = of_queries;
-	enum attn_status status = setting_count(b, "position_offset", 0, &offset, err);
+	enum attn_status status = setting_count(b, ROLE_POSITION_OFFSET, 0, &offset, err);
 	if (status == ATTN_OK && (double)offset + (double)a->queries >= POSITIONS_END)
-		status = setting_fail(bundle_setting(b, "position_offset"),
+		status = setting_fail(given_setting(b, ROLE_POSITION_OFFSET),
 				      "a first position so that all are below 2^53", err);
 	if (status == ATTN_OK && of_queries)
 		status =
@@ -109,7 +110,7 @@ static enum attn_status add_positions(struct problem *p, struct sequence *s, con
 	enum attn_status status = check_table(add, s->rows, err);
 	if (status != ATTN_OK)
 		return status;
-	float *out = size_mul(s->rows * s->cols, items, &count) ? bind_floats(p, count) : NULL;
+	float *out = size_mul(s->rows * s->cols, items, &count) ? float_pool_take(&p->floats, count) : NULL;
 	double *scratch = array_alloc(s->cols + 1, 2 * sizeof *scratch);
 	if (!out || !scratch)
 		status = attn_fail_memory(err);
@@ -126,52 +127,16 @@ static enum attn_status add_positions(struct problem *p, struct sequence *s, con
 }
 
 /* The learned table of a sequence `cols` wide, if the bundle has it. */
-static enum attn_status bind_table(struct problem *p, const struct bundle *b, const char *name, size_t cols,
+static enum attn_status bind_table(struct problem *p, const struct bundle *b, enum role_id role, size_t cols,
 				   struct addition *add, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = use_tensor(b, role);
 	if (!t)
 		return ATTN_OK;
 	if (t->rank != 2 || t->count == 0 || t->shape[1] != cols)
 		return bind_fail_shape(t, err, "positions x %zu", cols);
 	add->table = t;
-	return bind_f32(p, t, &add->encoding.table, err);
-}
-
-/* Encodings and tables where there is nothing to add them to. */
-static enum attn_status refuse_additions(const struct problem *p, const struct bundle *b, bool sinusoidal,
-					 struct attn_error *err)
-{
-	const struct attention *a = &p->attention;
-	static const char *const tables[] = {"position_table", "source_position_table"};
-	if (!a->projected && sinusoidal)
-		return setting_fail(bundle_setting(b, "sinusoidal"),
-				    "false beside ready-made 'q', 'k', 'v': it is added to embeddings", err);
-	for (size_t i = 0; i < 2 && !a->projected; i++)
-		if (bundle_tensor(b, tables[i]))
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is given beside ready-made 'q', 'k', 'v', expected "
-					 "'embeddings' to add it to",
-					 origin_name(bundle_tensor(b, tables[i])->origin), tables[i]);
-	if (a->projected && !a->cross && bundle_tensor(b, tables[1]))
-		return bind_fail_missing(b, err, "source_embeddings", "beside 'source_position_table'");
-	return ATTN_OK;
-}
-
-/* Positions are better refused than silently left unused. */
-static enum attn_status refuse_unused(const struct bundle *b, struct attn_error *err)
-{
-	static const char *const names[] = {"positions", "source_positions"};
-	const struct setting *offset = bundle_setting(b, "position_offset");
-	if (offset)
-		return setting_fail(offset, "'rope', 'sinusoidal' or 'position_table' beside it", err);
-	for (size_t i = 0; i < 2; i++)
-		if (bundle_tensor(b, names[i]))
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is given, expected 'rope', 'sinusoidal' or "
-					 "'position_table' beside it",
-					 origin_name(bundle_tensor(b, names[i])->origin), names[i]);
-	return ATTN_OK;
+	return bind_f32(&p->floats, t, &add->encoding.table, err);
 }
 
 /* Add to the vectors of queries, and of keys. */
@@ -185,10 +150,10 @@ static enum attn_status bind_additions(struct problem *p, const struct bundle *b
 						   .position_batch = at->query_batch}};
 	struct addition to_keys = {
 	    .encoding = {.sinusoidal = sinusoidal, .positions = at->keys, .position_batch = at->key_batch}};
-	const struct tensor *keys = bundle_tensor(b, "source_positions");
-	enum attn_status status = bind_table(p, b, "position_table", a->embeddings.cols, &to_queries, err);
+	const struct tensor *keys = given_tensor(b, ROLE_SOURCE_POSITIONS);
+	enum attn_status status = bind_table(p, b, ROLE_POSITION_TABLE, a->embeddings.cols, &to_queries, err);
 	if (status == ATTN_OK)
-		status = bind_table(p, b, "source_position_table", a->source.cols, &to_keys, err);
+		status = bind_table(p, b, ROLE_SOURCE_POSITION_TABLE, a->source.cols, &to_keys, err);
 	/* One vector cannot be at two positions. */
 	if (status == ATTN_OK && keys && !a->cross && (sinusoidal || to_queries.table))
 		status = attn_fail(err, ATTN_BAD_INPUT,
@@ -203,25 +168,35 @@ static enum attn_status bind_additions(struct problem *p, const struct bundle *b
 		return status;
 	if (!a->cross)
 		a->source = a->embeddings;
-	if (!bundle_tensor(b, "source_values"))
+	if (!given_tensor(b, ROLE_SOURCE_VALUES))
 		a->source_values = a->source;
 	return ATTN_OK;
+}
+
+/* Whether there is something to add.  Where there are no embeddings, nothing is asked for. */
+static enum attn_status bind_added(const struct problem *p, const struct bundle *b, bool *sinusoidal,
+				   bool *added, struct attn_error *err)
+{
+	const struct attention *a = &p->attention;
+	*sinusoidal = *added = false;
+	if (!a->projected)
+		return ATTN_OK;
+	if (!a->cross && given_tensor(b, ROLE_SOURCE_POSITION_TABLE))
+		return bind_fail_missing(b, err, ROLE_SOURCE_EMBEDDINGS, "beside 'source_position_table'");
+	enum attn_status status = setting_bool(b, ROLE_SINUSOIDAL, sinusoidal, err);
+	*added = *sinusoidal || given_tensor(b, ROLE_POSITION_TABLE) ||
+		 given_tensor(b, ROLE_SOURCE_POSITION_TABLE);
+	return status;
 }
 
 enum attn_status bind_positions(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	const struct attention *a = &p->attention;
-	bool sinusoidal = false, rotary = a->rotary.dims > 0;
+	bool sinusoidal, added;
 	bool self = a->projected ? !a->cross : a->queries == a->keys.own;
-	enum attn_status status = setting_bool(b, "sinusoidal", &sinusoidal, err);
-	if (status == ATTN_OK)
-		status = refuse_additions(p, b, sinusoidal, err);
-	if (status != ATTN_OK)
+	enum attn_status status = bind_added(p, b, &sinusoidal, &added, err);
+	if (status != ATTN_OK || (!added && a->rotary.dims == 0))
 		return status;
-	bool added =
-	    sinusoidal || bundle_tensor(b, "position_table") || bundle_tensor(b, "source_position_table");
-	if (!rotary && !added)
-		return refuse_unused(b, err);
 	status = find_positions(p, b, self, err);
 	return status == ATTN_OK && added ? bind_additions(p, b, sinusoidal, err) : status;
 }

@@ -1,23 +1,24 @@
-/* Attention from ready-made q, k, v, and the keys and values that come before. */
+/* Attention from precomputed Q, K, V, and the KV cache. */
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 
 /* One of q, k, v as found: (B, heads, tokens, size). */
-struct ready {
+struct precomputed {
 	size_t heads, tokens, size;
 	struct heads_view view;
 };
 
 static enum attn_status bind_packed(struct problem *p, const struct bundle *b, const struct tensor *t,
-				    size_t heads, struct ready *out, struct attn_error *err)
+				    size_t heads, struct precomputed *out, struct attn_error *err)
 {
 	if (t->rank != 2 && t->rank != 3)
 		return bind_fail_shape(
 		    t, err, "tokens x (heads x head size), or with a batch in front, as 'packed' says");
 	size_t width = t->shape[t->rank - 1];
 	if (width % heads != 0)
-		return bind_fail_divisor(b, t, t->name[0] == 'q' ? "num_heads" : "num_kv_heads", heads, width,
-					 err);
+		return bind_fail_divisor(b, t, t->role == ROLE_Q ? ROLE_NUM_HEADS : ROLE_NUM_KV_HEADS, heads,
+					 width, err);
 	out->heads = heads;
 	out->tokens = t->shape[t->rank - 2];
 	out->size = width / heads;
@@ -25,7 +26,7 @@ static enum attn_status bind_packed(struct problem *p, const struct bundle *b, c
 	return t->rank == 3 ? bind_batch(p, t, t->shape[0], err) : ATTN_OK;
 }
 
-static enum attn_status bind_unpacked(struct problem *p, const struct tensor *t, struct ready *out,
+static enum attn_status bind_unpacked(struct problem *p, const struct tensor *t, struct precomputed *out,
 				      struct attn_error *err)
 {
 	if (t->rank != 3 && t->rank != 4)
@@ -45,7 +46,7 @@ static enum attn_status bind_unpacked(struct problem *p, const struct tensor *t,
 
 /* `heads` is used where the tensor is packed. */
 static enum attn_status bind_one(struct problem *p, const struct bundle *b, struct tensor *t, bool packed,
-				 size_t heads, struct ready *out, struct attn_error *err)
+				 size_t heads, struct precomputed *out, struct attn_error *err)
 {
 	if (t->count == 0)
 		return bind_fail_shape(t, err, "no dimension of 0");
@@ -53,21 +54,21 @@ static enum attn_status bind_one(struct problem *p, const struct bundle *b, stru
 	    packed ? bind_packed(p, b, t, heads, out, err) : bind_unpacked(p, t, out, err);
 	if (status != ATTN_OK)
 		return status;
-	return bind_f32(p, t, &out->view.data, err);
+	return bind_f32(&p->floats, t, &out->view.data, err);
 }
 
 /* A setting, if given, must say what the tensors say: so many heads of `maps` maps. */
-static enum attn_status check_heads(const struct bundle *b, const char *name, const struct tensor *t,
+static enum attn_status check_heads(const struct bundle *b, enum role_id role, const struct tensor *t,
 				    size_t found, size_t maps, struct attn_error *err)
 {
 	size_t wanted = found / maps;
-	enum attn_status status = setting_count(b, name, 1, &wanted, err);
+	enum attn_status status = setting_count(b, role, 1, &wanted, err);
 	if (status == ATTN_OK && maps > 1 && wanted * maps != found)
 		return bind_fail_shape(t, err, "%zu heads: two maps for each of %zu, as 'lambda' says",
-				       maps * (bundle_setting(b, name) ? wanted : (found + 1) / 2),
-				       bundle_setting(b, name) ? wanted : (found + 1) / 2);
+				       maps * (given_setting(b, role) ? wanted : (found + 1) / 2),
+				       given_setting(b, role) ? wanted : (found + 1) / 2);
 	if (status == ATTN_OK && wanted * maps != found)
-		status = bind_fail_shape(t, err, "%zu heads, as '%s' says", wanted, name);
+		status = bind_fail_shape(t, err, "%zu heads, as '%s' says", wanted, roles[role].name);
 	return status;
 }
 
@@ -75,8 +76,8 @@ static enum attn_status bind_values(struct problem *p, const struct bundle *b, b
 				    struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	struct tensor *t = bundle_tensor(b, "v");
-	struct ready v;
+	struct tensor *t = use_tensor(b, ROLE_V);
+	struct precomputed v;
 	if (!t)
 		return ATTN_OK;
 	enum attn_status status = bind_one(p, b, t, packed, a->kv_heads, &v, err);
@@ -93,16 +94,17 @@ static enum attn_status bind_values(struct problem *p, const struct bundle *b, b
 enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	static const char *const needed[] = {"q", "k"};
+	static const enum role_id needed[] = {ROLE_Q, ROLE_K};
 	bool packed = false;
 	size_t heads, kv_heads;
-	struct ready q, k;
+	struct precomputed q, k;
 	for (size_t i = 0; i < 2; i++)
-		if (!bundle_tensor(b, needed[i]))
-			return bind_fail_missing(b, err, needed[i], "beside '%s'",
-						 bundle_tensor(b, needed[!i]) ? needed[!i] : "v");
-	struct tensor *tq = bundle_tensor(b, "q"), *tk = bundle_tensor(b, "k");
-	enum attn_status status = setting_bool(b, "packed", &packed, err);
+		if (!given_tensor(b, needed[i]))
+			return bind_fail_missing(
+			    b, err, needed[i], "beside '%s'",
+			    roles[given_tensor(b, needed[!i]) ? needed[!i] : ROLE_V].name);
+	struct tensor *tq = use_tensor(b, ROLE_Q), *tk = use_tensor(b, ROLE_K);
+	enum attn_status status = setting_bool(b, ROLE_PACKED, &packed, err);
 	if (status == ATTN_OK)
 		status = bind_head_counts(b, &heads, &kv_heads, err);
 	if (status == ATTN_OK)
@@ -110,16 +112,16 @@ enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, str
 	if (status == ATTN_OK)
 		status = bind_one(p, b, tk, packed, kv_heads * a->maps, &k, err);
 	if (status == ATTN_OK)
-		status = check_heads(b, "num_heads", tq, q.heads, a->maps, err);
+		status = check_heads(b, ROLE_NUM_HEADS, tq, q.heads, a->maps, err);
 	if (status == ATTN_OK)
-		status = check_heads(b, "num_kv_heads", tk, k.heads, a->maps, err);
+		status = check_heads(b, ROLE_NUM_KV_HEADS, tk, k.heads, a->maps, err);
 	if (status != ATTN_OK)
 		return status;
 	if (q.heads % k.heads != 0)
 		return bind_fail_shape(tk, err, "a number of heads that divides the %zu of 'q'", q.heads);
 	if (k.size != q.size && score_needs_one_size(b))
 		return bind_fail_shape(tk, err, "head size %zu, as 'q'%s", q.size,
-				       packed && !bundle_setting(b, "num_kv_heads")
+				       packed && !given_setting(b, ROLE_NUM_KV_HEADS)
 					   ? " (give --num-kv-heads if query heads share kv heads)"
 					   : "");
 	a->heads = q.heads / a->maps;
@@ -138,7 +140,7 @@ static enum attn_status bind_past_one(struct problem *p, const struct bundle *b,
 				      size_t heads, size_t size, size_t *tokens, struct heads_view *view,
 				      struct attn_error *err)
 {
-	struct ready past;
+	struct precomputed past;
 	enum attn_status status = bind_one(p, b, t, false, 0, &past, err);
 	if (status != ATTN_OK)
 		return status;
@@ -153,11 +155,12 @@ static enum attn_status bind_past_one(struct problem *p, const struct bundle *b,
 enum attn_status bind_past(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	struct tensor *k = bundle_tensor(b, "past_k"), *v = bundle_tensor(b, "past_v");
+	struct tensor *k = use_tensor(b, ROLE_PAST_K);
+	struct tensor *v = a->has_values ? use_tensor(b, ROLE_PAST_V) : NULL;
 	if (!k && !v)
 		return ATTN_OK;
 	if (!k || (!v && a->has_values))
-		return bind_fail_missing(b, err, k ? "past_v" : "past_k", "beside '%s'",
+		return bind_fail_missing(b, err, k ? ROLE_PAST_V : ROLE_PAST_K, "beside '%s'",
 					 k ? "past_k" : "past_v");
 	enum attn_status status =
 	    bind_past_one(p, b, k, a->kv_heads * a->maps, a->key_size, &a->keys.past, &a->past_k, err);

@@ -3,7 +3,7 @@
 
 #include "attention/latent.h"
 #include "input/bind.h"
-#include "input/settings.h"
+#include "input/given.h"
 
 /* Cut the columns of a fused matrix: query, then key, then value. */
 static struct matrix columns(const struct matrix *m, size_t first, size_t count)
@@ -18,7 +18,7 @@ static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, c
 				    size_t cols, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	const struct tensor *wo = bundle_tensor(b, "wo");
+	const struct tensor *wo = given_tensor(b, ROLE_WO);
 	size_t H = a->heads, G = a->kv_heads, maps = a->maps;
 	if (wo && wo->rank == 2) {
 		bool transposed;
@@ -45,14 +45,15 @@ static enum attn_status fused_sizes(struct problem *p, const struct bundle *b, c
 static enum attn_status bind_fused(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	static const char *const separate[] = {"wq", "wk", "wv", "bq", "bk", "bv"};
+	static const enum role_id separate[] = {ROLE_WQ, ROLE_WK, ROLE_WV, ROLE_BQ, ROLE_BK, ROLE_BV};
 	struct matrix fused = {0};
 	const float *bias;
-	const struct tensor *t = bundle_tensor(b, "wqkv");
+	const struct tensor *t = given_tensor(b, ROLE_WQKV);
 	for (size_t i = 0; i < sizeof separate / sizeof *separate; i++)
-		if (bundle_tensor(b, separate[i]))
+		if (given_tensor(b, separate[i]))
 			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'wqkv' and '%s' are both given, expected one of them", separate[i]);
+					 "'wqkv' and '%s' are both given, expected one of them",
+					 roles[separate[i]].name);
 	size_t width = a->embeddings.cols;
 	if (a->source.cols != width || a->source_values.cols != width)
 		return attn_fail(err, ATTN_BAD_INPUT,
@@ -60,11 +61,11 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 				 "and values of %zu: "
 				 "give wq, wk and wv",
 				 width, a->source.cols, a->source_values.cols);
-	enum attn_status status = bind_weight(p, b, "wqkv", width, 0, &fused, err);
+	enum attn_status status = bind_weight(&p->floats, b, ROLE_WQKV, width, 0, &fused, err);
 	if (status == ATTN_OK)
 		status = fused_sizes(p, b, t, fused.cols, err);
 	if (status == ATTN_OK)
-		status = bind_vector(p, b, "bqkv", fused.cols, &bias, err);
+		status = bind_vector(&p->floats, b, ROLE_BQKV, fused.cols, &bias, err);
 	if (status != ATTN_OK)
 		return status;
 	size_t q = a->maps * a->heads * a->head_size, k = a->maps * a->kv_heads * a->head_size;
@@ -80,11 +81,11 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 }
 
 /* The columns of wv, or of wk where its head size is its own: any multiple of its heads. */
-static enum attn_status split_columns(const struct bundle *b, const char *name, size_t cols, size_t heads,
+static enum attn_status split_columns(const struct bundle *b, enum role_id role, size_t cols, size_t heads,
 				      size_t *size, struct attn_error *err)
 {
 	if (cols % heads != 0)
-		return bind_fail_divisor(b, bundle_tensor(b, name), "num_kv_heads", heads, cols, err);
+		return bind_fail_divisor(b, given_tensor(b, role), ROLE_NUM_KV_HEADS, heads, cols, err);
 	*size = cols / heads;
 	return ATTN_OK;
 }
@@ -93,15 +94,15 @@ static enum attn_status split_columns(const struct bundle *b, const char *name, 
 static enum attn_status check_key_columns(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	const struct tensor *t = bundle_tensor(b, "wk");
+	const struct tensor *t = given_tensor(b, ROLE_WK);
 	size_t d = a->head_size, maps = a->maps, cols = a->wk.cols, expected = maps * a->kv_heads * d;
 	a->key_size = d;
 	if (!score_needs_one_size(b))
-		return split_columns(b, "wk", cols, maps * a->kv_heads, &a->key_size, err);
+		return split_columns(b, ROLE_WK, cols, maps * a->kv_heads, &a->key_size, err);
 	if (cols == expected)
 		return ATTN_OK;
 	if (cols % (maps * d) == 0 && a->heads % (cols / (maps * d)) == 0 &&
-	    !bundle_setting(b, "num_kv_heads"))
+	    !given_setting(b, ROLE_NUM_KV_HEADS))
 		return bind_fail_shape(
 		    t, err,
 		    "%zu outputs (%zu heads of %zu): give --num-kv-heads %zu if query heads share kv heads",
@@ -109,63 +110,97 @@ static enum attn_status check_key_columns(struct problem *p, const struct bundle
 	return bind_fail_shape(t, err, "%zu outputs (%zu kv heads of %zu)", expected, a->kv_heads, maps * d);
 }
 
+static enum attn_status bind_biases(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	enum attn_status status = bind_vector(&p->floats, b, ROLE_BQ, a->wq.cols, &a->bq, err);
+	if (status == ATTN_OK)
+		status = bind_vector(&p->floats, b, ROLE_BK, a->wk.cols, &a->bk, err);
+	if (status == ATTN_OK && a->wv.data)
+		status = bind_vector(&p->floats, b, ROLE_BV, a->wv.cols, &a->bv, err);
+	return status;
+}
+
+/* bqkv beside separate matrices, as PyTorch stores it where these have widths of their own. */
+static enum attn_status bind_fused_bias(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	static const enum role_id separate[] = {ROLE_BQ, ROLE_BK, ROLE_BV};
+	const float *bias;
+	for (size_t i = 0; i < 3; i++)
+		if (given_tensor(b, separate[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'bqkv' and '%s' are both given, expected one of them",
+					 roles[separate[i]].name);
+	enum attn_status status =
+	    bind_vector(&p->floats, b, ROLE_BQKV, a->wq.cols + a->wk.cols + a->wv.cols, &bias, err);
+	if (status != ATTN_OK)
+		return status;
+	a->bq = bias;
+	a->bk = bias + a->wq.cols;
+	a->bv = a->wv.data ? bias + a->wq.cols + a->wk.cols : NULL;
+	return ATTN_OK;
+}
+
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_weight(p, b, "wq", a->embeddings.cols, 0, &a->wq, err);
+	enum attn_status status = bind_weight(&p->floats, b, ROLE_WQ, a->embeddings.cols, 0, &a->wq, err);
 	if (status != ATTN_OK)
 		return status;
 	if (a->wq.cols % (a->heads * a->maps) != 0)
 		return a->maps > 1 && a->wq.cols % a->heads == 0
-			   ? bind_fail_shape(bundle_tensor(b, "wq"), err,
+			   ? bind_fail_shape(given_tensor(b, ROLE_WQ), err,
 					     "an even number of outputs a head: 'lambda' asks for two maps")
-			   : bind_fail_divisor(b, bundle_tensor(b, "wq"), "num_heads", a->heads, a->wq.cols,
-					       err);
+			   : bind_fail_divisor(b, given_tensor(b, ROLE_WQ), ROLE_NUM_HEADS, a->heads,
+					       a->wq.cols, err);
 	a->head_size = a->wq.cols / (a->heads * a->maps);
-	status = bind_weight(p, b, "wk", a->source.cols, 0, &a->wk, err);
+	status = bind_weight(&p->floats, b, ROLE_WK, a->source.cols, 0, &a->wk, err);
 	if (status == ATTN_OK)
 		status = check_key_columns(p, b, err);
 	if (status == ATTN_OK)
-		status = bind_weight(p, b, "wv", a->source_values.cols, 0, &a->wv, err);
+		status = bind_weight(&p->floats, b, ROLE_WV, a->source_values.cols, 0, &a->wv, err);
 	if (status == ATTN_OK && a->wv.data)
-		status = split_columns(b, "wv", a->wv.cols, a->kv_heads, &a->value_size, err);
+		status = split_columns(b, ROLE_WV, a->wv.cols, a->kv_heads, &a->value_size, err);
 	if (status != ATTN_OK)
 		return status;
-	status = bind_vector(p, b, "bq", a->wq.cols, &a->bq, err);
-	if (status == ATTN_OK)
-		status = bind_vector(p, b, "bk", a->wk.cols, &a->bk, err);
-	if (status == ATTN_OK && a->wv.data)
-		status = bind_vector(p, b, "bv", a->wv.cols, &a->bv, err);
-	return status;
+	return given_tensor(b, ROLE_BQKV) ? bind_fused_bias(p, b, err) : bind_biases(p, b, err);
 }
 
 /* What cannot be done without, before anything large is inflated. */
 static enum attn_status check_present(const struct bundle *b, struct attn_error *err)
 {
-	bool fused = bundle_tensor(b, "wqkv");
-	const char *latent = latent_role(b);
-	if (!bundle_tensor(b, "embeddings"))
-		return bind_fail_missing(b, err, "embeddings",
-					 "with projections (or ready-made 'q', 'k', 'v')");
+	bool fused = given_tensor(b, ROLE_WQKV);
+	const struct tensor *latent = given_about(b, ABOUT_LATENT);
+	if (!given_tensor(b, ROLE_EMBEDDINGS))
+		return bind_fail_missing(b, err, ROLE_EMBEDDINGS,
+					 "with projections (or precomputed 'q', 'k', 'v')");
 	if (latent)
-		return bundle_tensor(b, "wdkv") ? ATTN_OK
-						: bind_fail_missing(b, err, "wdkv", "beside '%s'", latent);
-	if (!fused && !bundle_tensor(b, "wq"))
-		return bind_fail_missing(b, err, "wq",
-					 "beside 'embeddings' (or 'wqkv', or ready-made 'q', 'k', 'v')");
-	if (!fused && !bundle_tensor(b, "wk"))
-		return bind_fail_missing(b, err, "wk", "beside 'wq'");
+		return given_tensor(b, ROLE_WDKV)
+			   ? ATTN_OK
+			   : bind_fail_missing(b, err, ROLE_WDKV, "beside '%s'", latent->name);
+	if (!fused && !given_tensor(b, ROLE_WQ))
+		return bind_fail_missing(b, err, ROLE_WQ,
+					 "beside 'embeddings' (or 'wqkv', or precomputed 'q', 'k', 'v')");
+	if (!fused && !given_tensor(b, ROLE_WK))
+		return bind_fail_missing(b, err, ROLE_WK, "beside 'wq'");
 	return ATTN_OK;
+}
+
+static bool has_values(const struct bundle *b)
+{
+	return given_tensor(b, ROLE_WV) || given_tensor(b, ROLE_WQKV) || given_about(b, ABOUT_LATENT);
 }
 
 static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_sequence(p, b, "embeddings", &a->embeddings, err);
+	enum attn_status status = bind_sequence(p, b, ROLE_EMBEDDINGS, &a->embeddings, err);
 	if (status == ATTN_OK)
-		status = bind_sequence(p, b, "source_embeddings", &a->source, err);
+		status = bind_sequence(p, b, ROLE_SOURCE_EMBEDDINGS, &a->source, err);
 	if (status == ATTN_OK)
-		status = bind_sequence(p, b, "source_values", &a->source_values, err);
+		status =
+		    has_values(b) ? bind_sequence(p, b, ROLE_SOURCE_VALUES, &a->source_values, err) : ATTN_OK;
 	if (status != ATTN_OK)
 		return status;
 	a->cross = a->source.data != NULL;
@@ -174,7 +209,7 @@ static enum attn_status bind_sequences(struct problem *p, const struct bundle *b
 	if (!a->source_values.data)
 		a->source_values = a->source;
 	if (a->source_values.rows != a->source.rows)
-		return bind_fail_shape(bundle_tensor(b, "source_values"), err, "%zu rows, one for each key",
+		return bind_fail_shape(given_tensor(b, ROLE_SOURCE_VALUES), err, "%zu rows, one for each key",
 				       a->source.rows);
 	a->queries = a->embeddings.rows;
 	a->keys.own = a->source.rows;
@@ -196,12 +231,12 @@ enum attn_status bind_projected(struct problem *p, const struct bundle *b, struc
 				   a->kv_heads);
 	if (status != ATTN_OK)
 		return status;
-	if (latent_role(b))
+	if (given_about(b, ABOUT_LATENT))
 		status = bind_latent(p, b, err);
 	else
-		status = bundle_tensor(b, "wqkv") ? bind_fused(p, b, err) : bind_separate(p, b, err);
+		status = given_tensor(b, ROLE_WQKV) ? bind_fused(p, b, err) : bind_separate(p, b, err);
 	a->has_values = a->wv.data || a->latent.up_v.w.data;
-	if (status == ATTN_OK && !bundle_setting(b, "num_heads") &&
+	if (status == ATTN_OK && !given_setting(b, ROLE_NUM_HEADS) &&
 	    !string_list_add(&p->notes, "num_heads is not given: taken as 1"))
 		return attn_fail_memory(err);
 	return status;

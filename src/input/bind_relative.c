@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 
 /* The settings beside relative_bias, checked against its T rows. */
@@ -9,14 +10,14 @@ static enum attn_status bind_buckets(struct relative_rules *rules, const struct 
 				     const struct tensor *bias, const struct masking *m,
 				     struct attn_error *err)
 {
-	const struct setting *max = bundle_setting(b, "relative_max_distance");
+	const struct setting *max = given_setting(b, ROLE_RELATIVE_MAX_DISTANCE);
 	char expected[200];
 	rules->buckets = bias->rank == 2 ? bias->shape[0] : 0;
 	rules->max_distance = 128;
 	rules->bidirectional = !m->causal;
-	enum attn_status status = setting_count(b, "relative_max_distance", 1, &rules->max_distance, err);
+	enum attn_status status = setting_count(b, ROLE_RELATIVE_MAX_DISTANCE, 1, &rules->max_distance, err);
 	if (status == ATTN_OK)
-		status = setting_bool(b, "relative_bidirectional", &rules->bidirectional, err);
+		status = setting_bool(b, ROLE_RELATIVE_BIDIRECTIONAL, &rules->bidirectional, err);
 	if (status != ATTN_OK)
 		return status;
 	if (bias->rank != 2 || bias->shape[1] != m->heads)
@@ -40,24 +41,20 @@ static enum attn_status bind_buckets(struct relative_rules *rules, const struct 
 static enum attn_status bind_bias(struct problem *p, const struct bundle *b, struct relative_rules *rules,
 				  struct attn_error *err)
 {
-	static const char *const beside[] = {"relative_max_distance", "relative_bidirectional"};
-	struct tensor *bias = bundle_tensor(b, "relative_bias");
-	for (size_t i = 0; i < 2 && !bias; i++)
-		if (bundle_setting(b, beside[i]))
-			return setting_fail(bundle_setting(b, beside[i]), "'relative_bias' beside it", err);
+	struct tensor *bias = use_tensor(b, ROLE_RELATIVE_BIAS);
 	if (!bias)
 		return ATTN_OK;
 	enum attn_status status = bind_buckets(rules, b, bias, &p->attention.masking, err);
-	return status == ATTN_OK ? bind_f32(p, bias, &rules->bias, err) : status;
+	return status == ATTN_OK ? bind_f32(&p->floats, bias, &rules->bias, err) : status;
 }
 
 enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct relative_rules rules = {0};
-	enum attn_status status = bind_per_head(p, b, "alibi_slopes", &rules.slopes, err);
-	rules.alibi = rules.slopes != NULL;
-	if (status == ATTN_OK)
-		status = setting_bool(b, "alibi", &rules.alibi, err);
+	rules.alibi = given(b, ROLE_ALIBI_SLOPES);
+	enum attn_status status = setting_bool(b, ROLE_ALIBI, &rules.alibi, err);
+	if (status == ATTN_OK && rules.alibi)
+		status = bind_per_head(p, b, ROLE_ALIBI_SLOPES, &rules.slopes, err);
 	if (status == ATTN_OK)
 		status = bind_bias(p, b, &rules, err);
 	return status == ATTN_OK ? relative_init(&p->attention.relative, &rules, &p->attention.masking, err)

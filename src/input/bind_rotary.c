@@ -4,31 +4,24 @@
 #include <string.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
+#include "util/number.h"
 
-/* rope_style, rope_dim or rope_scaling where nothing is turned. */
-static enum attn_status refuse_without_rope(const struct bundle *b, size_t latent_dims,
-					    struct attn_error *err)
+static bool is_rotary(const struct bundle *b)
 {
-	static const char *const names[] = {"rope_style", "rope_scaling", "rope_dim"};
-	const struct setting *rope = bundle_setting(b, "rope");
-	/* Latent attention may need rope_dim to cut its fused matrices. */
-	for (size_t i = 0; i < (latent_dims > 0 ? 2 : 3); i++) {
-		const struct setting *s = bundle_setting(b, names[i]);
-		if (s && (s->from_command || !rope || !rope->from_command))
-			return setting_fail(s, "'rope' beside it, such as 10000", err);
-	}
-	return ATTN_OK;
+	const struct setting *rope = given_setting(b, ROLE_ROPE);
+	return rope && strcmp(rope->value, "none") != 0;
 }
 
-/* How many dimensions would be turned, and which is the first. */
+/* How many dimensions are rotated, and which is the first. */
 static enum attn_status bind_dims(struct rotary *r, const struct bundle *b, size_t size, size_t latent_dims,
 				  struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "rope_dim");
+	const struct setting *s = given_setting(b, ROLE_ROPE_DIM);
 	char expected[200];
 	size_t dims = latent_dims > 0 ? latent_dims : size;
-	enum attn_status status = setting_count(b, "rope_dim", 1, &dims, err);
+	enum attn_status status = setting_count(b, ROLE_ROPE_DIM, 1, &dims, err);
 	if (status != ATTN_OK)
 		return status;
 	if (latent_dims > 0 && dims != latent_dims) {
@@ -47,7 +40,7 @@ static enum attn_status bind_dims(struct rotary *r, const struct bundle *b, size
 
 static enum attn_status bind_scaling(struct rotary *r, const struct bundle *b, struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "rope_scaling");
+	const struct setting *s = use_setting(b, ROLE_ROPE_SCALING);
 	double factor;
 	if (!s)
 		return ATTN_OK;
@@ -70,25 +63,26 @@ static enum attn_status bind_scaling(struct rotary *r, const struct bundle *b, s
 static enum attn_status bind_settings(struct rotary *r, const struct bundle *b, size_t size,
 				      size_t latent_dims, struct attn_error *err)
 {
-	const struct setting *rope = bundle_setting(b, "rope"), *style = bundle_setting(b, "rope_style");
-	bool none = !rope || strcmp(rope->value, "none") == 0;
+	enum {
+		HALF,
+		INTERLEAVED
+	};
+	const struct setting *rope = use_setting(b, ROLE_ROPE);
+	size_t style = HALF;
 	*r = (struct rotary){.divisor = 1};
-	enum attn_status status = none ? refuse_without_rope(b, latent_dims, err) : ATTN_OK;
-	if (status == ATTN_OK && (!none || latent_dims > 0))
-		status = bind_dims(r, b, size, latent_dims, err);
-	if (status != ATTN_OK || none) {
-		r->dims = r->first = 0;
+	if (!is_rotary(b)) /* but latent attention may need rope_dim to cut its fused matrices */
+		return latent_dims > 0 ? bind_dims(&(struct rotary){0}, b, size, latent_dims, err) : ATTN_OK;
+	enum attn_status status = bind_dims(r, b, size, latent_dims, err);
+	if (status == ATTN_OK && (!parse_number(rope->value, &r->base) || r->base <= 1))
+		status = setting_fail(rope, "a base above 1, such as 10000, or none", err);
+	if (status == ATTN_OK)
+		status = setting_choice(b, ROLE_ROPE_STYLE, &style, err);
+	if (status != ATTN_OK)
 		return status;
-	}
-	if (!parse_number(rope->value, &r->base) || r->base <= 1)
-		return setting_fail(rope, "a base above 1, such as 10000, or none", err);
-	if (style && strcmp(style->value, "half") != 0 && strcmp(style->value, "interleaved") != 0)
-		return setting_fail(style, "half, pairs (c, c + r/2), or interleaved, pairs (2c, 2c + 1)",
-				    err);
-	r->interleaved = style && strcmp(style->value, "interleaved") == 0;
+	r->interleaved = style == INTERLEAVED;
 	if (r->dims % 2 != 0) {
 		char expected[200];
-		snprintf(expected, sizeof expected, "an even number of dimensions to turn, found %zu%s",
+		snprintf(expected, sizeof expected, "an even number of dimensions to rotate, found %zu%s",
 			 r->dims, latent_dims > 0 ? "" : " (give an even rope_dim)");
 		return setting_fail(rope, expected, err);
 	}
@@ -98,11 +92,10 @@ static enum attn_status bind_settings(struct rotary *r, const struct bundle *b, 
 enum attn_status bind_rotary(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	const struct setting *rope = bundle_setting(b, "rope");
-	if (a->latent.down_kv.data && a->latent.rotary_size == 0 && rope && strcmp(rope->value, "none") != 0)
-		return setting_fail(rope,
-				    "none, or latent attention's rotary dimensions beside it: 'wqr' and "
-				    "'wkr', or rope_dim where 'wuq' and 'wdkv' hold them",
+	if (a->latent.down_kv.data && a->latent.rotary_size == 0 && is_rotary(b))
+		return setting_fail(given_setting(b, ROLE_ROPE),
+				    "none, or rotary dimensions of latent attention: give 'wqr' and 'wkr', "
+				    "or rope_dim where 'wuq' and 'wdkv' hold them",
 				    err);
 	return bind_settings(&a->rotary, b, a->head_size, a->latent.rotary_size, err);
 }

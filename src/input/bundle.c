@@ -92,9 +92,10 @@ static enum attn_status fail_twice(const char *name, const char *first, const ch
 				   struct attn_error *err)
 {
 	if (first && second && strcmp(first, second) != 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is in '%s' and again in '%s', expected it once",
-				 name, first, second);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is given twice, expected it once", name);
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s' is in '%s' and again in '%s': it may be given only once", name, first,
+				 second);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is given twice: it may be given only once", name);
 }
 
 /* Room for one more element at the end of an array; grows by doubling at
@@ -121,6 +122,7 @@ enum attn_status bundle_add_tensor(struct bundle *b, struct tensor *t, struct at
 		return attn_fail_memory(err);
 	}
 	b->tensors = tensors;
+	t->role = role_find(t->name);
 	b->tensors[b->tensor_count++] = *t;
 	*t = (struct tensor){0};
 	return ATTN_OK;
@@ -151,6 +153,7 @@ enum attn_status bundle_take_text(struct bundle *b, struct text *text, struct at
 		return status;
 	}
 	b->texts = texts;
+	text->role = role_find(text->name);
 	b->texts[b->text_count++] = *text;
 	*text = (struct text){0};
 	return ATTN_OK;
@@ -163,7 +166,11 @@ static enum attn_status append_setting(struct bundle *b, const char *name, const
 	if (!settings)
 		return attn_fail_memory(err);
 	b->settings = settings;
-	struct setting s = {strdup(name), strdup(value), origin ? strdup(origin) : NULL, from_command};
+	struct setting s = {.name = strdup(name),
+			    .value = strdup(value),
+			    .origin = origin ? strdup(origin) : NULL,
+			    .from_command = from_command,
+			    .role = role_find(name)};
 	if (!s.name || !s.value || (origin && !s.origin)) {
 		setting_release(&s);
 		return attn_fail_memory(err);
@@ -179,7 +186,7 @@ enum attn_status bundle_add_setting(struct bundle *b, const char *name, const ch
 	if (!other)
 		return append_setting(b, name, value, origin, false, err);
 	/* What is no setting of ours, such as a file's "text", is only shown. */
-	if (other->from_command || strcmp(other->value, value) == 0 || !role_find(name))
+	if (other->from_command || strcmp(other->value, value) == 0 || !other->role)
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is '%s' in '%s' and '%s' in '%s', expected one value",
 			 name, other->value, origin_name(other->origin), value, origin_name(origin));
@@ -242,7 +249,8 @@ enum attn_status bundle_merge(struct bundle *to, struct bundle *from, struct att
 	for (size_t i = 0; i < from->setting_count && status == ATTN_OK; i++)
 		status = bundle_add_setting(to, from->settings[i].name, from->settings[i].value,
 					    from->settings[i].origin, err);
-	to->has_head_list |= from->has_head_list;
+	if (from->head_list)
+		to->head_list = from->head_list;
 	bundle_release(from);
 	return status;
 }

@@ -1,5 +1,5 @@
 /* A set of named tensors, text lists and settings, whatever files they came
- * from.  It knows nothing of what they mean: see roles.h and problem.h.
+ * from.  It knows nothing of what they mean: see problem.h.
  */
 #ifndef ATTN_INPUT_BUNDLE_H
 #define ATTN_INPUT_BUNDLE_H
@@ -11,6 +11,8 @@
 struct text {
 	char *name; /* "tokens", "source_tokens", "head_names" */
 	char *origin;
+	enum role_id role; /* ROLE_NONE: a name of the file's own; so too below */
+	bool used;         /* see given.h; so too below */
 	struct string_list list;
 
 	/* As a tensor's: the list is empty until text_load has been called. */
@@ -24,6 +26,8 @@ struct setting {
 	char *name, *value;
 	char *origin;      /* a file, or the option that set it */
 	bool from_command; /* overrides a file's, and is never overridden */
+	enum role_id role;
+	bool used;
 };
 
 struct bundle {
@@ -33,7 +37,7 @@ struct bundle {
 	size_t text_count;
 	struct setting *settings;
 	size_t setting_count;
-	bool has_head_list;                /* wq, wk, wv were joined from a "heads" list */
+	size_t head_list; /* wq, wk, wv were joined from a "heads" list of so many; 0: they were not */
 	struct bundle_resource *resources; /* see bundle_keep */
 };
 
@@ -75,8 +79,9 @@ enum attn_status text_load(struct text *text, struct attn_error *err);
 void bundle_remove_tensor(struct bundle *b, size_t index);
 void bundle_remove_text(struct bundle *b, size_t index);
 
-struct tensor *bundle_tensor(const struct bundle *b, const char *name);   /* or NULL */
-const struct text *bundle_text(const struct bundle *b, const char *name); /* or NULL */
+/* By name, for what need not be a role; or NULL.  Roles are asked for by id: given.h. */
+struct tensor *bundle_tensor(const struct bundle *b, const char *name);
+const struct text *bundle_text(const struct bundle *b, const char *name);
 const struct setting *bundle_setting(const struct bundle *b, const char *name);
 
 #endif

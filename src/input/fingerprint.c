@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "input/roles.h"
+#include "input/given.h"
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -35,12 +35,12 @@ static uint64_t mix_string(uint64_t hash, const char *text)
 enum attn_status bundle_fingerprint(const struct bundle *b, uint64_t *fingerprint, struct attn_error *err)
 {
 	uint64_t hash = 0;
-	for (const struct role *role = roles; role->name; role++) {
-		struct tensor *t = bundle_tensor(b, role->name);
-		const struct text *text = bundle_text(b, role->name);
-		const struct setting *setting = bundle_setting(b, role->name);
+	for (enum role_id role = ROLE_NONE + 1; role < ROLE_COUNT; role++) {
+		struct tensor *t = use_tensor(b, role);
+		const struct text *text = given_text(b, role);
+		const struct setting *setting = given_setting(b, role);
 		if (t || text || setting)
-			hash = mix_string(hash, role->name);
+			hash = mix_string(hash, roles[role].name);
 		enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
 		if (status != ATTN_OK)
 			return status;

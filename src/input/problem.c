@@ -6,15 +6,14 @@
 
 #include "attention/latent.h"
 #include "input/bind.h"
-#include "input/roles.h"
+#include "input/given.h"
 #include "input/settings.h"
+#include "input/unused.h"
 
 void problem_release(struct problem *p)
 {
 	attention_release(&p->attention);
-	for (size_t i = 0; i < p->owned_count; i++)
-		free(p->owned[i]);
-	free(p->owned);
+	float_pool_release(&p->floats);
 	rows_info_release(&p->info);
 	string_list_release(&p->notes);
 	*p = (struct problem){0};
@@ -29,7 +28,7 @@ static enum attn_status check_unknown(struct problem *p, const struct bundle *b,
 	char note[400];
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
-		if (role_find(t->name))
+		if (t->role)
 			continue;
 		const char *near = role_suggest(t->name);
 		if (near && !bundle_tensor(b, near))
@@ -49,116 +48,117 @@ static enum attn_status check_unknown(struct problem *p, const struct bundle *b,
 /* Which of the two forms the bundle holds. */
 static enum attn_status bind_form(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	static const char *const ready[] = {"q", "k", "v"};
-	static const char *const projected[] = {
-	    "embeddings", "source_embeddings", "source_values", "wq", "wk", "wv", "wqkv", "bq", "bk", "bv",
-	    "bqkv"};
-	const char *has_ready = NULL, *has_projected = NULL;
-	for (size_t i = 0; i < sizeof ready / sizeof *ready && !has_ready; i++)
-		has_ready = bundle_tensor(b, ready[i]) ? ready[i] : NULL;
-	for (size_t i = 0; i < sizeof projected / sizeof *projected && !has_projected; i++)
-		has_projected = bundle_tensor(b, projected[i]) ? projected[i] : NULL;
-	if (!has_projected)
-		has_projected = latent_role(b);
-	if (has_ready && has_projected)
+	const struct tensor *precomputed = given_about(b, ABOUT_PRECOMPUTED);
+	const struct tensor *projected = given_about(b, ABOUT_PROJECTED);
+	if (!projected)
+		projected = given_about(b, ABOUT_LATENT);
+	if (precomputed && projected)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
-		    "'%s' and '%s' are both given, expected ready-made 'q', 'k', 'v' or 'embeddings' with "
+		    "'%s' and '%s' are both given, expected precomputed 'q', 'k', 'v' or 'embeddings' with "
 		    "projections (choose with ROLE=FILE:TENSOR)",
-		    has_ready, has_projected);
-	return has_ready ? bind_precomputed(p, b, err) : bind_projected(p, b, err);
+		    precomputed->name, projected->name);
+	return precomputed ? bind_precomputed(p, b, err) : bind_projected(p, b, err);
 }
 
 /* bias_k with bias_v, and add_zero_attn: keys behind the others. */
 static enum attn_status bind_appended(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	const struct tensor *k = bundle_tensor(b, "bias_k"), *v = bundle_tensor(b, "bias_v");
+	const struct tensor *k = given_tensor(b, ROLE_BIAS_K), *v = given_tensor(b, ROLE_BIAS_V);
 	if ((k && !v && a->has_values) || (v && !k))
-		return bind_fail_missing(b, err, k ? "bias_v" : "bias_k", "beside '%s'",
+		return bind_fail_missing(b, err, k ? ROLE_BIAS_V : ROLE_BIAS_K, "beside '%s'",
 					 k ? "bias_k" : "bias_v");
 	a->keys.bias = k != NULL;
 	enum attn_status status =
-	    bind_vector(p, b, "bias_k", a->maps * a->kv_heads * a->key_size, &a->bias_k, err);
+	    bind_vector(&p->floats, b, ROLE_BIAS_K, a->maps * a->kv_heads * a->key_size, &a->bias_k, err);
 	if (status == ATTN_OK && a->has_values)
-		status = bind_vector(p, b, "bias_v", a->kv_heads * a->value_size, &a->bias_v, err);
+		status =
+		    bind_vector(&p->floats, b, ROLE_BIAS_V, a->kv_heads * a->value_size, &a->bias_v, err);
 	if (status == ATTN_OK)
-		status = setting_bool(b, "add_zero_attn", &a->keys.zero, err);
+		status = setting_bool(b, ROLE_ADD_ZERO_ATTN, &a->keys.zero, err);
 	return status;
 }
 
 static enum attn_status bind_output(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	const struct tensor *wo = bundle_tensor(b, "wo");
-	if (!wo && bundle_tensor(b, "bo"))
-		return bind_fail_missing(b, err, "wo", "beside 'bo'");
+	const struct tensor *wo = given_tensor(b, ROLE_WO);
+	if (!wo && given_tensor(b, ROLE_BO))
+		return bind_fail_missing(b, err, ROLE_WO, "beside 'bo'");
 	if (!a->has_values)
 		return ATTN_OK;
 	a->output.context_size = a->heads * a->value_size;
-	return wo ? bind_output_layer(p, b, &a->output, err) : ATTN_OK;
+	return wo ? bind_output_layer(&p->floats, b, &a->output, err) : ATTN_OK;
 }
 
 /* Differential attention has two maps a head. */
 static enum attn_status bind_maps(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	(void)err;
-	p->attention.maps = bundle_tensor(b, "lambda") || bundle_setting(b, "lambda") ? 2 : 1;
+	p->attention.maps = given(b, ROLE_LAMBDA) ? 2 : 1;
 	return ATTN_OK;
 }
 
 static enum attn_status bind_lambda(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	return bind_per_head(p, b, "lambda", &p->attention.lambda, err);
+	return bind_per_head(p, b, ROLE_LAMBDA, &p->attention.lambda, err);
+}
+
+/* A role that changes the scores which linear attention does not have, or NULL. */
+static const char *needs_scores(const struct problem *p, const struct bundle *b)
+{
+	static const enum role_id needing[] = {ROLE_SCORE,        ROLE_ALIBI,         ROLE_SINKS,
+					       ROLE_ALIBI_SLOPES, ROLE_RELATIVE_BIAS, ROLE_ZERO_SINK,
+					       ROLE_TOP_K};
+	if (p->attention.masking.bias)
+		return "mask";
+	for (size_t i = 0; i < sizeof needing / sizeof *needing; i++) {
+		const struct setting *s = given_setting(b, needing[i]);
+		bool neutral = s && (strcmp(s->value, "false") == 0 || strcmp(s->value, "scaled-dot") == 0);
+		if (given(b, needing[i]) && !neutral)
+			return roles[needing[i]].name;
+	}
+	return NULL;
 }
 
 /* Linear attention has no scores: what a file says of their size is left out, with a
  * note, what would change the weights is refused. */
 static enum attn_status check_linear(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
+	static const enum role_id sizes[] = {ROLE_SCALE, ROLE_TEMPERATURE, ROLE_SOFTCAP};
 	struct attention *a = &p->attention;
-	static const char *const sizes[] = {"scale", "temperature", "softcap"};
-	static const char *const other[] = {"score",         "alibi",     "sinks", "alibi_slopes",
-					    "relative_bias", "zero_sink", "top_k"};
 	char note[200];
 	if (a->normalization.normalizer->scaled)
 		return ATTN_OK;
-	const char *given = a->masking.bias ? "mask" : NULL;
-	for (size_t i = 0; i < sizeof other / sizeof *other && !given; i++) {
-		const struct setting *s = bundle_setting(b, other[i]);
-		bool neutral = s && (strcmp(s->value, "false") == 0 || strcmp(s->value, "scaled-dot") == 0);
-		if (bundle_tensor(b, other[i]) || (s && !neutral))
-			given = other[i];
-	}
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !given; i++) {
-		const struct setting *s = bundle_setting(b, sizes[i]);
+	const char *refused = needs_scores(p, b);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !refused; i++) {
+		const struct setting *s = given_setting(b, sizes[i]);
 		if (s && s->from_command)
-			given = sizes[i];
-		if (!s && !bundle_tensor(b, sizes[i]))
+			refused = roles[sizes[i]].name;
+		if (!given(b, sizes[i]))
 			continue;
-		snprintf(note, sizeof note, "'%s' is left out: normalizer 'linear' has no scores", sizes[i]);
+		snprintf(note, sizeof note, "'%s' is left out: normalizer 'linear' has no scores",
+			 roles[sizes[i]].name);
 		if (!string_list_add(&p->notes, note))
 			return attn_fail_memory(err);
 	}
 	a->score.softcap = 0;
-	if (!given)
+	if (!refused)
 		return ATTN_OK;
 	return attn_fail(
 	    err, ATTN_BAD_INPUT,
-	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without%s", given,
+	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without%s", refused,
 	    a->masking.bias ? ", or a mask of true and false" : "");
 }
 
 static enum attn_status bind_rows(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	bool layer, batch, given; /* axes mean nothing here, but must be right */
 	p->info.shape = attention_shape(a);
 	if (a->normalization.top_k >= attention_keys(a))
 		a->normalization.top_k = 0; /* all of them */
-	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
-	if (status == ATTN_OK)
-		status = bind_labels(&p->info, b, &a->keys, err);
+	enum attn_status status = bind_labels(&p->info, b, &a->keys, err);
 	if (status != ATTN_OK)
 		return status;
 	a->cross = p->info.shape.cross; /* labels may tell, too */
@@ -166,13 +166,18 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	return bind_masking(&a->masking, b, &p->notes, err);
 }
 
+static enum attn_status check_unused(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	return unused_check(b, &p->notes, err);
+}
+
 enum attn_status problem_init(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_maps,       bind_form,   bind_past,      bind_appended,
-	    bind_output,   bind_norms,      bind_rotary, bind_positions, bind_score,
-	    bind_lambda,   bind_normalizer, bind_rows,   bind_relative,  check_linear,
+	    check_unknown, bind_maps,     bind_form,      bind_past,    bind_appended, bind_output,
+	    bind_norms,    bind_rotary,   bind_positions, bind_score,   bind_lambda,   bind_normalizer,
+	    bind_rows,     bind_relative, check_linear,   check_unused,
 	};
 	*p = (struct problem){.attention = {.batch = 1}};
 	enum attn_status status = ATTN_OK;

@@ -7,14 +7,14 @@
 #include "attention/attention.h"
 #include "input/bundle.h"
 #include "tokens/rows_info.h"
+#include "util/memory.h"
 
 struct problem {
 	struct attention attention;
 	struct rows_info info;    /* what its rows are called */
 	struct string_list notes; /* what the user should hear about */
 
-	float **owned; /* converted tensors */
-	size_t owned_count;
+	struct float_pool floats; /* converted tensors */
 };
 
 /* Understand the bundle, which must outlive the problem: tensors that are float32

@@ -1,48 +1,10 @@
 #include "input/settings.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-bool parse_count(const char *text, size_t *out)
-{
-	char *end;
-	if (!isdigit((unsigned char)text[0]))
-		return false; /* strtoull takes signs and spaces */
-	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10);
-	if (errno || *end || value > SIZE_MAX)
-		return false;
-	*out = (size_t)value;
-	return true;
-}
-
-bool parse_number(const char *text, double *out)
-{
-	char *end;
-	/* What JSON takes: no spaces, hexadecimal, inf or nan. */
-	if (!text[0] || text[strspn(text, "+-.0123456789eE")])
-		return false;
-	double value = strtod(text, &end);
-	if (*end || end == text || !isfinite(value))
-		return false;
-	*out = value;
-	return true;
-}
-
-bool parse_bool(const char *text, bool *out)
-{
-	if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0)
-		*out = true;
-	else if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0)
-		*out = false;
-	else
-		return false;
-	return true;
-}
+#include "input/given.h"
+#include "util/number.h"
 
 enum attn_status setting_fail(const struct setting *s, const char *expected, struct attn_error *err)
 {
@@ -53,10 +15,10 @@ enum attn_status setting_fail(const struct setting *s, const char *expected, str
 			 origin_name(s->origin), s->name, s->value, expected);
 }
 
-enum attn_status setting_count(const struct bundle *b, const char *name, size_t least, size_t *out,
+enum attn_status setting_count(const struct bundle *b, enum role_id role, size_t least, size_t *out,
 			       struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, name);
+	const struct setting *s = use_setting(b, role);
 	size_t value;
 	if (!s)
 		return ATTN_OK;
@@ -66,28 +28,52 @@ enum attn_status setting_count(const struct bundle *b, const char *name, size_t 
 	return ATTN_OK;
 }
 
-enum attn_status setting_bool(const struct bundle *b, const char *name, bool *out, struct attn_error *err)
+enum attn_status setting_bool(const struct bundle *b, enum role_id role, bool *out, struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, name);
+	const struct setting *s = use_setting(b, role);
 	if (!s || parse_bool(s->value, out))
 		return ATTN_OK;
 	return setting_fail(s, "true or false", err);
 }
 
-enum attn_status setting_number(const struct bundle *b, const char *name, double *out, struct attn_error *err)
+enum attn_status setting_number(const struct bundle *b, enum role_id role, double *out,
+				struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, name);
+	const struct setting *s = use_setting(b, role);
 	if (!s || parse_number(s->value, out))
 		return ATTN_OK;
 	return setting_fail(s, "a finite number", err);
 }
 
-enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, bool *given,
+enum attn_status setting_choice(const struct bundle *b, enum role_id role, size_t *out,
+				struct attn_error *err)
+{
+	const struct setting *s = use_setting(b, role);
+	char word[ROLE_NAME];
+	if (!s)
+		return ATTN_OK;
+	for (size_t i = 0; role_word(&roles[role], i, word); i++) {
+		if (strcmp(s->value, word) == 0) {
+			*out = i;
+			return ATTN_OK;
+		}
+	}
+	return setting_fail(s, roles[role].form, err);
+}
+
+enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, bool *set,
 			      struct attn_error *err)
 {
-	const struct setting *s = bundle_setting(b, "axes");
-	*given = s != NULL;
-	*layer = s && (strcmp(s->value, "layer") == 0 || strcmp(s->value, "layer,batch") == 0);
-	*batch = s && (strcmp(s->value, "batch") == 0 || strcmp(s->value, "layer,batch") == 0);
-	return !s || *layer || *batch ? ATTN_OK : setting_fail(s, "'layer', 'batch' or 'layer,batch'", err);
+	enum {
+		LAYER,
+		BATCH,
+		BOTH,
+		NEITHER
+	};
+	size_t axes = NEITHER;
+	enum attn_status status = setting_choice(b, ROLE_AXES, &axes, err);
+	*set = axes != NEITHER;
+	*layer = axes == LAYER || axes == BOTH;
+	*batch = axes == BATCH || axes == BOTH;
+	return status;
 }

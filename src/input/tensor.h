@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "input/roles.h"
 #include "util/error.h"
 
 enum {
@@ -35,8 +36,10 @@ enum dtype {
 };
 
 struct tensor {
-	char *name;   /* owned: a role, or what its file calls it */
-	char *origin; /* owned: the file it came from, for messages; may be NULL */
+	char *name;        /* owned: a role, or what its file calls it */
+	char *origin;      /* owned: the file it came from, for messages; may be NULL */
+	enum role_id role; /* set by the bundle that it is in */
+	bool used;         /* see given.h */
 	enum dtype dtype;
 	int rank; /* 0 (a scalar) to TENSOR_MAX_RANK */
 	size_t shape[TENSOR_MAX_RANK];

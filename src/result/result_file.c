@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/roles.h"
 #include "util/buffer.h"
 
 static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
@@ -167,15 +166,13 @@ static enum attn_status add_lambda(struct bundle *labels, const struct attention
 	return status;
 }
 
-/* Settings that say what the keys of a whole row are, and which are hidden. */
-static bool is_about_keys(const char *name)
+/* Whether a result says what its input said.  What is about the form of the input's tensors it
+ * does not, and a view has keys of its own. */
+static bool is_kept(const struct setting *s, const struct subject *subject)
 {
-	static const char *const names[] = {"causal", "window",    "dilation",     "blocks",
-					    "prefix", "past_keys", "appended_keys"};
-	bool about = false;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		about |= strcmp(name, names[i]) == 0;
-	return about;
+	unsigned about = roles[s->role].about;
+	bool of_keys = about & (ABOUT_MASKING | ABOUT_KEYS);
+	return s->role != ROLE_NONE && !(about & ABOUT_FORM) && !(of_keys && subject_is_view(subject));
 }
 
 /* What the keys of a computed row are, beside own ones. */
@@ -193,22 +190,16 @@ static enum attn_status add_keys(struct bundle *labels, const struct key_counts 
 	return status;
 }
 
-/* The input's settings, without those about the form of its tensors, and what a
- * result needs to be read back. */
+/* The input's settings, and what a result needs to be read back. */
 static enum attn_status add_settings(struct bundle *labels, const struct subject *subject,
 				     struct attn_error *err)
 {
-	static const char *const forms[] = {"layout", "packed", "axes", "version"};
 	const struct rows_info *info = subject->info;
 	const struct attention *a = subject->attention;
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < subject->settings->setting_count && status == ATTN_OK; i++) {
 		const struct setting *s = &subject->settings->settings[i];
-		const struct role *role = role_find(s->name);
-		bool form = false;
-		for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-			form |= strcmp(s->name, forms[f]) == 0;
-		if (role && !form && !(subject_is_view(subject) && is_about_keys(s->name)))
+		if (is_kept(s, subject))
 			status = bundle_override(labels, s->name, s->value, NULL, err);
 	}
 	if (status == ATTN_OK)

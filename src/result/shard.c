@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/settings.h"
+#include "util/number.h"
 
 /* --- what a shard says about itself ------------------------------------------ */
 

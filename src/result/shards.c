@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 #include "result/stored.h"
 #include "util/checked.h"
@@ -20,7 +21,8 @@ struct piece {
 struct shards {
 	struct row_source source; /* first: a source is cast to its shards */
 	struct masking masking;
-	struct problem finishing; /* of which the output layer is bound */
+	struct output_layer output;
+	struct float_pool floats; /* of the output layer */
 	struct rows_want want;
 	size_t value_size;
 	struct piece *pieces;
@@ -34,7 +36,7 @@ struct shards {
 static void shards_free(struct row_source *source)
 {
 	struct shards *s = (struct shards *)source;
-	problem_release(&s->finishing);
+	float_pool_release(&s->floats);
 	masking_release(&s->masking);
 	for (size_t i = 0; i < s->workers && s->cells; i++)
 		free(s->cells[i]);
@@ -120,10 +122,10 @@ static enum attn_status shards_read(struct row_source *source, size_t worker, st
 }
 
 /* A shard's `weights` or `context`, (rows, cols) float32: NULL where it has none. */
-static enum attn_status find_tensor(const struct bundle *b, const char *name, size_t rows, size_t cols,
+static enum attn_status find_tensor(const struct bundle *b, enum role_id role, size_t rows, size_t cols,
 				    const struct tensor **out, struct attn_error *err)
 {
-	struct tensor *t = bundle_tensor(b, name);
+	struct tensor *t = use_tensor(b, role);
 	char found[200];
 	*out = t;
 	enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
@@ -131,13 +133,13 @@ static enum attn_status find_tensor(const struct bundle *b, const char *name, si
 		return status;
 	if (t->dtype != DTYPE_F32 || t->rank != 2 || t->shape[0] != rows || t->shape[1] != cols)
 		return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %s of %s, expected %zu x %zu of float32",
-				 shard_name(b), name,
+				 shard_name(b), t->name,
 				 tensor_shape_text(t->rank, t->shape, found, sizeof found),
 				 dtype_name(t->dtype), rows, cols);
 	if ((uintptr_t)t->data % _Alignof(float) != 0)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s': '%s' is not aligned, expected it as 'attn run --shard' writes it",
-				 shard_name(b), name);
+				 shard_name(b), t->name);
 	return ATTN_OK;
 }
 
@@ -160,9 +162,10 @@ static enum attn_status bind_piece(struct shards *s, const struct bundle *b, siz
 	piece->count = rows_before_block(&s->source.shape, last) - piece->first;
 	if (piece->count == 0)
 		return ATTN_OK;
-	enum attn_status status = find_tensor(b, "weights", piece->count, shard.keys, &piece->weights, err);
+	enum attn_status status =
+	    find_tensor(b, ROLE_WEIGHTS, piece->count, shard.keys, &piece->weights, err);
 	if (status == ATTN_OK && shard.value_size > 0)
-		status = find_tensor(b, "context", piece->count, shard.value_size, &piece->context, err);
+		status = find_tensor(b, ROLE_CONTEXT, piece->count, shard.value_size, &piece->context, err);
 	if (status != ATTN_OK)
 		return status;
 	if (!piece->weights && (s->want.weights || !piece->context))
@@ -209,16 +212,16 @@ static enum attn_status bind_names(struct shards *s, struct rows_info *info, con
 				   struct attn_error *err)
 {
 	struct key_counts keys;
-	bool given;
+	bool set;
 	info->shape = s->source.shape;
-	info->shape.signed_weights = bundle_setting(b, "lambda") != NULL;
-	enum attn_status status = setting_axes(b, &info->has_layers, &info->has_batch, &given, err);
+	info->shape.signed_weights = given_setting(b, ROLE_LAMBDA) != NULL;
+	enum attn_status status = setting_axes(b, &info->has_layers, &info->has_batch, &set, err);
 	if (status == ATTN_OK)
 		status = stored_keys(&info->shape, b, &keys, err);
 	if (status == ATTN_OK)
 		status = check_past(s, b, &keys, err);
 	/* Only what has labels of its own has other keys than queries. */
-	if (status == ATTN_OK && keys.own != shard->queries && !bundle_text(b, "source_tokens"))
+	if (status == ATTN_OK && keys.own != shard->queries && !given_text(b, ROLE_SOURCE_TOKENS))
 		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' has no 'source_tokens', expected %zu strings",
 				   shard_name(b), keys.own);
 	if (status == ATTN_OK)
@@ -235,14 +238,14 @@ static enum attn_status bind_names(struct shards *s, struct rows_info *info, con
 static enum attn_status bind_finishing(struct shards *s, const struct bundle *b, const struct shard *shard,
 				       struct attn_error *err)
 {
-	struct output_layer *output = &s->finishing.attention.output;
+	struct output_layer *output = &s->output;
 	if (!size_mul(shard->heads, shard->value_size, &output->context_size))
 		return attn_fail_memory(err);
 	output->wo.cols = shard->output_size;
 	if (!s->want.context || shard->output_size == 0)
 		return ATTN_OK;
-	return bundle_tensor(b, "wo") ? bind_output_layer(&s->finishing, b, output, err)
-				      : fail_lacking(b, "wo", err);
+	return given_tensor(b, ROLE_WO) ? bind_output_layer(&s->floats, b, output, err)
+					: fail_lacking(b, "wo", err);
 }
 
 static bool allocate(struct shards *s)
@@ -303,6 +306,6 @@ enum attn_status shards_open(struct opened_shards *opened, struct bundle *shards
 		return status;
 	}
 	opened->masking = &s->masking;
-	opened->output = &s->finishing.attention.output;
+	opened->output = &s->output;
 	return ATTN_OK;
 }

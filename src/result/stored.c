@@ -2,10 +2,12 @@
 
 #include <float.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "input/bind.h"
+#include "input/given.h"
 #include "input/settings.h"
 #include "util/memory.h"
 #include "util/threads.h"
@@ -104,7 +106,7 @@ static enum attn_status bind_axes(struct stored *s, struct rows_info *info, cons
 				  struct attn_error *err)
 {
 	const struct tensor *t = s->weights;
-	bool layer, batch, given;
+	bool layer, batch, set;
 	struct rows_shape *shape = &info->shape;
 	char found[200];
 	if (t->rank < 2 || t->rank > 5 || t->count == 0)
@@ -118,12 +120,12 @@ static enum attn_status bind_axes(struct stored *s, struct rows_info *info, cons
 	shape->heads = t->rank > 2 ? t->shape[t->rank - 3] : 1;
 	shape->layers = shape->batch = 1;
 	size_t item = shape->heads * shape->queries * shape->keys;
-	enum attn_status status = setting_axes(b, &layer, &batch, &given, err);
+	enum attn_status status = setting_axes(b, &layer, &batch, &set, err);
 	if (status != ATTN_OK)
 		return status;
 	int in_front = t->rank > 3 ? t->rank - 3 : 0;
-	if (given && layer + batch != in_front)
-		return setting_fail(bundle_setting(b, "axes"),
+	if (set && layer + batch != in_front)
+		return setting_fail(given_setting(b, ROLE_AXES),
 				    in_front == 0 ? "none: 'weights' has nothing before its heads"
 				    : in_front == 1
 					? "'layer' or 'batch': 'weights' has one dimension before its heads"
@@ -149,9 +151,9 @@ static enum attn_status bind_axes(struct stored *s, struct rows_info *info, cons
 enum attn_status stored_keys(struct rows_shape *shape, const struct bundle *b, struct key_counts *keys,
 			     struct attn_error *err)
 {
-	const struct setting *appended = bundle_setting(b, "appended_keys");
+	const struct setting *appended = use_setting(b, ROLE_APPENDED_KEYS);
 	*keys = (struct key_counts){0};
-	enum attn_status status = setting_count(b, "past_keys", 0, &keys->past, err);
+	enum attn_status status = setting_count(b, ROLE_PAST_KEYS, 0, &keys->past, err);
 	if (status != ATTN_OK)
 		return status;
 	if (appended) {
@@ -174,12 +176,30 @@ enum attn_status stored_keys(struct rows_shape *shape, const struct bundle *b, s
 	return ATTN_OK;
 }
 
+/* num_heads of a file, if given, must say what the weights say. */
+static enum attn_status check_heads(const struct rows_shape *shape, const struct bundle *b,
+				    struct attn_error *err)
+{
+	const struct setting *s = given_setting(b, ROLE_NUM_HEADS);
+	size_t heads = shape->heads;
+	char expected[100];
+	if (!s || s->from_command || given_setting(b, ROLE_VERSION))
+		return ATTN_OK; /* a result of some heads says how many there were */
+	enum attn_status status = setting_count(b, ROLE_NUM_HEADS, 1, &heads, err);
+	if (status != ATTN_OK || heads == shape->heads)
+		return status;
+	snprintf(expected, sizeof expected, "%zu, the heads of 'weights'", shape->heads);
+	return setting_fail(s, expected, err);
+}
+
 static enum attn_status stored_bind(struct stored *s, struct rows_info *info, const struct bundle *b,
 				    struct string_list *notes, struct attn_error *err)
 {
 	struct key_counts keys;
 	enum attn_status status = bind_axes(s, info, b, err);
-	info->shape.signed_weights = bundle_setting(b, "lambda") != NULL;
+	if (status == ATTN_OK)
+		status = check_heads(&info->shape, b, err);
+	info->shape.signed_weights = given_setting(b, ROLE_LAMBDA) != NULL;
 	if (status == ATTN_OK)
 		status = stored_keys(&info->shape, b, &keys, err);
 	if (status == ATTN_OK)
@@ -214,7 +234,7 @@ enum attn_status stored_open(struct named_rows *rows, const struct masking **mas
 	if (!s)
 		return attn_fail_memory(err);
 	s->source = (struct row_source){.start = stored_start, .read = stored_read, .free = stored_free};
-	s->weights = bundle_tensor(b, "weights");
+	s->weights = use_tensor(b, ROLE_WEIGHTS);
 	rows->source = &s->source;
 	enum attn_status status = stored_bind(s, &rows->info, b, notes, err);
 	if (status != ATTN_OK)

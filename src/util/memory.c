@@ -37,6 +37,26 @@ float *floats_alloc4(size_t a, size_t b, size_t c, size_t d)
 	return floats_alloc(count);
 }
 
+float *float_pool_take(struct float_pool *pool, size_t count)
+{
+	float **arrays = reallocarray(pool->arrays, pool->count + 1, sizeof *arrays);
+	if (!arrays)
+		return NULL;
+	pool->arrays = arrays;
+	float *floats = array_alloc(count, sizeof *floats);
+	if (floats)
+		pool->arrays[pool->count++] = floats;
+	return floats;
+}
+
+void float_pool_release(struct float_pool *pool)
+{
+	for (size_t i = 0; i < pool->count; i++)
+		free(pool->arrays[i]);
+	free(pool->arrays);
+	*pool = (struct float_pool){0};
+}
+
 void memory_keep(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);

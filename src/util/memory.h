@@ -16,6 +16,16 @@ float *floats_alloc(size_t count);
 /* The same for a product of up to four sizes. */
 float *floats_alloc4(size_t a, size_t b, size_t c, size_t d);
 
+/* Arrays of floats that are freed together. */
+struct float_pool {
+	float **arrays;
+	size_t count;
+};
+
+/* `count` zeros, freed with the pool; NULL: no memory left. */
+float *float_pool_take(struct float_pool *pool, size_t count);
+void float_pool_release(struct float_pool *pool); /* safe on a zeroed one */
+
 /* Have freed memory kept for the next request rather than given back, which costs
  * its pages again: for the start of a program. */
 void memory_keep(void);

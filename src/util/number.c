@@ -1,5 +1,8 @@
 #include "util/number.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,4 +77,41 @@ void number_format(double value, char *text, size_t size)
 	char *comma = strchr(text, ',');
 	if (comma) /* some locales write it so */
 		*comma = '.';
+}
+
+bool parse_count(const char *text, size_t *out)
+{
+	char *end;
+	if (!isdigit((unsigned char)text[0]))
+		return false; /* strtoull takes signs and spaces */
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, 10);
+	if (errno || *end || value > SIZE_MAX)
+		return false;
+	*out = (size_t)value;
+	return true;
+}
+
+bool parse_number(const char *text, double *out)
+{
+	char *end;
+	/* What JSON takes: no spaces, hexadecimal, inf or nan. */
+	if (!text[0] || text[strspn(text, "+-.0123456789eE")])
+		return false;
+	double value = strtod(text, &end);
+	if (*end || end == text || !isfinite(value))
+		return false;
+	*out = value;
+	return true;
+}
+
+bool parse_bool(const char *text, bool *out)
+{
+	if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0)
+		*out = true;
+	else if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0)
+		*out = false;
+	else
+		return false;
+	return true;
 }

@@ -56,5 +56,5 @@ status 2 attn run plain/attention.safetensors --context c2.npy --dry-run
 status 3 attn run long.json --num-heads 7 --dry-run
 says 'num_heads'
 status 2 attn run long.json --shard 1/2 --dry-run
-says "'--dry-run' and '--shard' do not go together"
+says "'--dry-run' and '--shard' cannot be combined"
 finish

@@ -106,7 +106,7 @@ cp w.npy same.npy
 status 0 attn run weights=same.npy --weights same.npy
 same 'an output may be an input' w.npy same.npy
 status 2 attn run x.json --weights a.npy --weights b.npy
-says "'--weights' is given twice, expected it once"
+says "'--weights' is given twice: it may be given only once"
 status 2 attn run x.json -o a --directory b
 says "'--directory' is given twice"
 
@@ -119,7 +119,7 @@ ignored()
 ignored "'--top' is for a ranking" --context c.npy --top 3
 ignored "'--json' is for a ranking on standard output" --rankings r.tsv --json
 ignored "'--text' is for a ranking on standard output" --weights - --text
-ignored "'--cell' is for pictures, expected --heatmaps DIR beside it" --rankings - --cell 3
+ignored "'--cell' is for pictures: it also requires --heatmaps DIR" --rankings - --cell 3
 status 0 attn run x.json --weights a.npy --rankings - --top all --jsonl
 is 'all keys' "$(wc -l < out)" 32
 
@@ -151,13 +151,13 @@ status 0 without_pango attn run x.json --weights none.npy
 
 # What a stored result has no use for is refused; what hides and names stays.
 cat > stored.json << 'END'
-{"weights": [[[1, 0], [0.5, 0.5]]], "num_heads": 1, "scale": 2}
+{"weights": [[[1, 0], [0.5, 0.5]]], "num_heads": 1}
 END
 for option in '--scale 3' '--softcap 1' '--num-heads 1' '--num-kv-heads 1' --packed --packed=false '--layout out,in' \
 	--add-zero-attn; do
 	for command in 'run --rankings -' heatmap 'inspect token #0'; do
 		status 2 attn $command stored.json $option
-		says "a stored result, 'stored.json', is read as it is: '${option%%[ =]*}' has nothing to change"
+		says "'${option%%[ =]*}' has no effect on a stored result: 'stored.json'"
 	done
 done
 status 0 attn run stored.json --causal --rankings -
@@ -171,6 +171,23 @@ printf '[[true, false], [true, true]]' > mask.json
 printf '[2]' > lengths.json
 printf '["a", "b"]' > names.json
 status 0 attn run weights=stored.json mask=mask.json kv_lengths=lengths.json tokens=names.json --rankings -
+
+# What is given and has no effect is said: of an option, of a file, of what an option turns off.
+printf '{"q": [[[1, 2]]], "k": [[[1, 0]]], "rope": 100, "rope_style": "half", "context": [[1]]}' > turned.json
+status 2 attn run x.json --axes layer --rankings -
+says "attn run: '--axes' has no effect without stored 'weights'"
+printf '{"q": [[[1, 2]]], "k": [[[1, 0]]], "packed": false, "rope_dim": 2}' > useless.json
+status 3 attn run useless.json --rankings -
+says "'useless.json': 'rope_dim' has no effect without 'rope', such as 10000"
+status 0 attn run turned.json --rope none --rankings -
+says "note: 'turned.json': 'rope_style' is left out: '--rope' turns it off"
+says "note: 'turned.json': 'context', a result, is left out beside an input"
+printf '{"weights": [[[1]]], "rope": 100}' > others.json
+status 3 attn run others.json --rankings -
+says "'others.json': 'rope' has no effect on stored weights"
+attn run turned.json --weights turned.safetensors 2> err
+status 0 attn run turned.safetensors --rankings -
+silent
 
 # A PNG has no other ending.
 for name in a.gif b.ps c.jpg d.png.txt; do
@@ -268,6 +285,8 @@ completed()
 }
 is 'no file for a token' "$(completed x)" ''
 is 'nor behind an option' "$(completed --top 5 x)" ''
+is 'nor behind the value of a setting' "$(completed --rope 10000 x)" ''
+is 'a file behind a token and a setting' "$(completed it --rope 10000 x.j)" x.json
 is 'a file behind a token' "$(completed it --top = 5 x.j)" x.json
 
 # Many heads take no more memory than the few that are drawn at a time.

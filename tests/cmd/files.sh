@@ -48,7 +48,7 @@ says 'such as tokens=words.json'
 status 3 attn run x.json x.json --weights y.npy
 says "'embeddings' is given twice"
 status 3 attn run x.json wq=bare.json --weights y.npy
-says "'wq' is in 'x.json' and again in 'bare.json', expected it once"
+says "'wq' is in 'x.json' and again in 'bare.json': it may be given only once"
 ok 'nothing is made of it' test ! -e y.npy
 printf '{"causal": true}' > causal.json
 status 0 attn run x.json causal.json --weights y.npy

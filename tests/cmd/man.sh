@@ -73,13 +73,20 @@ page_options()
 	grep '^\.It Fl' "$1" | grep -oE 'Fl -?[a-zA-Z][a-z-]*' | sed 's/^Fl /-/' | grep -vxE -- '-h|--help' | sort -u
 }
 
-# (a) options: every one of --help is in the page and the other way round.
+# (a) options: every one of --help is in the page and the other way round; but settings, which
+# attn-formats(5) has, need not all be in it.
+"$attn" help roles | tail -n +2 > "$scratch/table"
+cut -f 5 "$scratch/table" | grep -oE '^--[a-z-]+' > "$scratch/settings"
 while IFS='|' read -r page command; do
 	if [ -z "$command" ]; then
 		continue # the overview has none of its own but --help and --version
 	fi
-	help_options "$command" > "$scratch/help"
+	help_options "$command" > "$scratch/options"
 	page_options "$man/$page.1" > "$scratch/page"
+	{
+		grep -vxFf "$scratch/settings" "$scratch/options"
+		grep -xFf "$scratch/settings" "$scratch/options" | grep -xFf "$scratch/page"
+	} | sort > "$scratch/help"
 	same "options of 'attn $command --help' (-) and of $page(1) (+)" "$scratch/help" "$scratch/page"
 done << END
 $commands
@@ -211,22 +218,20 @@ else
 	skip "headings: mandoc is not installed"
 fi
 
-# (d) every role, with its shape, is in attn-formats(5), and nothing else.
-tr '\n\t' '  ' < "$root/src/input/roles.c" |
-	grep -oE '\{"[a-z_]+", *ROLE_[A-Z_]+, *"[^"]*"' |
-	sed -e 's/^{"\([a-z_]*\)", *ROLE_[A-Z_]*, *"\(.*\)"$/\1|\2/' | sort > "$scratch/roles"
+# (d) every role, with its form, is in attn-formats(5), and nothing else.
+cut -f 1,3 "$scratch/table" | tr '\t' '|' | sort > "$scratch/roles"
 sed -n 's/^\.It Cm \([a-z_]*\) No "\(.*\)"$/\1|\2/p' "$man/attn-formats.5" | sort > "$scratch/page"
-same "roles of src/input/roles.c (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"
+same "roles of 'attn help roles' (-) and of attn-formats(5) (+)" "$scratch/roles" "$scratch/page"
 
-# Every option of a kind of attention, as a setting, is in attn-attention(7).
-"$attn" run --help | sed -n '/^Kinds of attention/,$p' | grep -oE -- '--[a-z-]+' | sed 's/^--//' | tr - _ |
+# Every option of an attention variant, as a setting, is in attn-attention(7).
+"$attn" run --help | sed -n '/^Attention variants/,$p' | grep -oE -- '--[a-z-]+' | sed 's/^--//' | tr - _ |
 	grep -xF -f <(cut -d '|' -f 1 "$scratch/roles") | sort -u > "$scratch/help"
 if [ ! -s "$scratch/help" ]; then
-	fail "'attn run --help' has no kinds of attention"
+	fail "'attn run --help' has no attention variants"
 fi
 grep -oE '\b(Cm|Ss) [a-z_]+' "$man/attn-attention.7" | sed 's/^.. //' | sort -u |
 	grep -xF -f "$scratch/help" > "$scratch/page"
-same "kinds of attention of 'attn run --help' (-) and of attn-attention(7) (+)" "$scratch/help" "$scratch/page"
+same "attention variants of 'attn run --help' (-) and of attn-attention(7) (+)" "$scratch/help" "$scratch/page"
 
 # (e) completion: it offers the long options that --help shows, and the roles.
 offered()
@@ -235,6 +240,7 @@ offered()
 		set +u
 		. "$man/attn.bash"
 		compopt() { :; }
+		PATH=$scratch/bin:$PATH
 		COMP_WORDS=(attn $1 "$2")
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 		_attn
@@ -256,25 +262,31 @@ done << END
 $commands
 END
 
-cut -d '|' -f 1 "$scratch/roles" | grep -vxE 'context|output|scores' > "$scratch/tensors"
-grep -oE '\{"[a-z_]+", *ROLE_SETTING(_PAIR)?' "$root/src/input/roles.c" | grep -oE '"[a-z_]+"' | tr -d '"' |
-	grep -vxF -f - "$scratch/tensors" | sort > "$scratch/help"
+awk -F '\t' '$2 ~ /^t/ || $1 == "weights" { print $1 }' "$scratch/table" | sort > "$scratch/help"
 for letter in {a..z}; do
 	(cd "$scratch/bin" && offered run $letter)
 done | grep '=$' | tr -d = | sort -u > "$scratch/offered"
-same "roles of src/input/roles.c (-) and of completion (+)" "$scratch/help" "$scratch/offered"
+same "roles of 'attn help roles' (-) and of completion (+)" "$scratch/help" "$scratch/offered"
+
+# What --help says of settings fits into a terminal.
+"$attn" run --help | sed -n '/^Attention (/,$p' | grep -E '.{81}' > "$scratch/wide"
+same "lines of settings that are wider than 80 columns" /dev/null "$scratch/wide"
+is_setting="$(awk -F '\t' '$5 != "" { print $5 }' "$scratch/table" | wc -l)"
+"$attn" run --help | sed -n '/^Attention (/,/^      --threads/p' | grep -c '^      --[a-z]' > "$scratch/found"
+echo $((is_setting + 1)) > "$scratch/help"
+same "options of 'attn help roles' (-) and of 'attn run --help' (+)" "$scratch/help" "$scratch/found"
 
 # Settings that are one of several words.
 while IFS='|' read -r name shape; do
 	if [[ $shape =~ ^\'[a-z0-9,-]+\'([ ,]|$) ]]; then
 		grep -oE "'[^']+'" <<< "$shape" | tr -d "'" | sort > "$scratch/help"
 		offered "run --${name//_/-}" "" | sort > "$scratch/offered"
-		same "values of '$name' in src/input/roles.c (-) and of completion (+)" "$scratch/help" \
+		same "values of '$name' of 'attn help roles' (-) and of completion (+)" "$scratch/help" \
 			"$scratch/offered"
 	fi
 done < <(grep -vE '^(window|appended_keys)\|' "$scratch/roles")
 
-for name in $(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root/src/draw/heatmap/colormap.c"); do
+for name in $(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root"/src/draw/*/colormap.c); do
 	if offered "heatmap --colormap" "$name" | grep -qx "$name"; then
 		pass
 	else

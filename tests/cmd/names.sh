@@ -21,9 +21,11 @@ says '--format'
 ok 'nothing was written' test ! -e w.npy
 
 # Axes are checked, and must agree with the weights.
-status 2 attn inspect token '#0' x.json --axes zz
-says "'layer', 'batch' or 'layer,batch'"
+status 2 attn inspect token '#0' x.json --axes layer
+says "'--axes' has no effect without stored 'weights'"
 status 0 attn run x.json --weights w.npy
+status 2 attn inspect token '#0' weights=w.npy --axes zz
+says "'layer', 'batch' or 'layer,batch'"
 status 2 attn inspect token '#0' weights=w.npy --axes batch
 says 'nothing before its heads'
 

@@ -135,7 +135,7 @@ for shard in 0/4 5/4 1 4/ /4 1/0 -1/4 1/2/3 a/b 1/1000001; do
 	says "'--shard' is '$shard', expected I/N"
 done
 status 2 attn run long.json --shard 1/2 --scores s.npy -o never
-says "'--scores' and '--shard' do not go together"
+says "'--scores' and '--shard' cannot be combined"
 ok 'nothing was made' test ! -e never
 
 # A part that cannot be written is said.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Kinds of attention from the command line: numbers worked out by hand, what does not go
-# together, and results that are read back.
+# Attention variants from the command line: numbers worked out by hand, what cannot be
+# combined, and results that are read back.
 . "$(dirname "$0")/lib.sh"
 hand=$root/samples/hand.json
 
@@ -47,7 +47,7 @@ attn run window.json --weights a.npy 2> err
 attn run plain.json --causal --window 1,0 --weights b.npy 2> err
 same 'a window in a file is that of the option' a.npy b.npy
 
-# What does not go together, or is malformed, says what it wants.
+# What cannot be combined, or is malformed, says what it wants.
 refuses()
 {
 	local code=$1 text=$2
@@ -70,7 +70,7 @@ refuses 2 "'--normalizer' is 'softmin', expected" "$hand" --normalizer softmin
 refuses 2 "'softmax'" "$hand" --normalizer sparsemax --sinks 0
 refuses 2 "'--top-k' is '0'" "$hand" --top-k 0
 refuses 2 "'--qk-norm' is 'l1', expected 'none', 'rms' or 'l2'" "$hand" --qk-norm l1
-refuses 2 "'--qk-norm-eps' is '5', expected a qk_norm" "$hand" --qk-norm-eps 5
+refuses 2 "'--qk-norm-eps' has no effect without --qk-norm rms or l2" "$hand" --qk-norm-eps 5
 refuses 2 "'--rope-style' is 'full'" "$hand" --rope 10000 --rope-style full
 refuses 2 "rope" "$hand" --rope-dim 2
 refuses 3 "normalizer is 'linear', which has no scores, but 'alibi' is given" "$hand" --normalizer linear --alibi

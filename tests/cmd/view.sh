@@ -143,9 +143,9 @@ while IFS='|' read -r options words; do
 	status 2 attn run three.json $options
 	says "$words"
 done << 'END'
---words --scores x.npy|'--words' and '--scores' do not go together
---words --shard 1/2|'--words' and '--shard' do not go together
---words --dry-run|'--words' and '--dry-run' do not go together
+--words --scores x.npy|'--words' and '--scores' cannot be combined
+--words --shard 1/2|'--words' and '--shard' cannot be combined
+--words --dry-run|'--words' and '--dry-run' cannot be combined
 --key 1 --context x.npy|'--key' is for weights, rankings and heatmaps
 --exclude-first --weights x.npy|'--exclude-first' is about a scale of colours
 END

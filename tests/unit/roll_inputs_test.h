@@ -122,7 +122,7 @@ static inline void roll_embeddings(struct variant *x, bool same_width)
 		return;
 	o->source = o->source_values = roll_numbers(o->B * o->M * o->S, -1, 1);
 	put_items(x, "source_embeddings", 3, (size_t[]){o->B, o->M, o->S}, o->source);
-	if (same_width || o->latent || roll(3) > 0)
+	if (same_width || o->latent || roll(3) > 0 || x->no_values)
 		return;
 	o->SV = roll_from(1, 24);
 	o->source_values = roll_numbers(o->B * o->M * o->SV, -1, 1);

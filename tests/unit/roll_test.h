@@ -119,12 +119,14 @@ static inline void put_items(struct variant *x, const char *name, int rank, cons
 	put(&x->b, name, DTYPE_F32, rank - !x->batch, shape + !x->batch, values);
 }
 
-/* A matrix (in, out), or transposed where the layout is so. */
+/* A matrix (in, out), or transposed where the layout is so, which has no effect without one. */
 static inline void put_matrix(struct variant *x, const char *name, size_t in, size_t out, const double *w)
 {
 	double *transposed = oracle_take(in * out);
 	for (size_t i = 0; i < in * out; i++)
 		transposed[i % out * in + i / out] = w[i];
+	if (x->out_in)
+		put_setting(&x->b, "layout", "out,in");
 	if (x->out_in)
 		put(&x->b, name, DTYPE_F32, SHAPE(out, in), transposed);
 	else

@@ -219,10 +219,10 @@ static void test_head_list(void **state)
 	(void)state;
 	bundle_init(&b);
 	add(&b, "embeddings=" JSON "heads.json:wv");
-	assert_true(b.has_head_list);
+	assert_true(b.head_list > 0);
 	bundle_release(&b);
 	add(&b, "q=" JSON "object.json:mask");
-	assert_false(b.has_head_list);
+	assert_true(b.head_list == 0);
 	bundle_release(&b);
 }
 

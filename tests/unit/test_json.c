@@ -51,7 +51,7 @@ static void test_roles(void **state)
 	assert_int_equal(b.texts[0].list.count, 2);
 	assert_string_equal(b.texts[0].list.items[1], "b");
 	assert_int_equal(b.setting_count, 0);
-	assert_false(b.has_head_list);
+	assert_true(b.head_list == 0);
 	bundle_release(&b);
 }
 
@@ -131,7 +131,7 @@ static void test_heads(void **state)
 		      (double[]){5, 6, 50, 60, 7, 8, 70, 80});
 	expect_tensor(bundle_tensor(&b, "bq"), DTYPE_F64, 1, (size_t[]){2}, (double[]){9, 90});
 	assert_null(bundle_tensor(&b, "bk"));
-	assert_true(b.has_head_list);
+	assert_true(b.head_list > 0);
 	expect_setting(&b, "num_heads", "2");
 	const struct string_list *names = &bundle_text(&b, "head_names")->list;
 	assert_int_equal(names->count, 2);

@@ -78,7 +78,7 @@ static void expect_refusals(const struct refusal *refusals)
 		assert_int_equal(err.status, ATTN_BAD_INPUT);
 		expect_parts(json, err.message, refusals->parts);
 		assert_true(err.message[strlen(err.message) - 1] != '.');
-		assert_null(p.owned);
+		assert_null(p.floats.arrays);
 		bundle_release(&b);
 	}
 }
@@ -126,11 +126,11 @@ static void test_not_together(void **state)
 	    {{{"bv", "[1]"}}, {"'bv' and 'wdkv' are both given"}},
 	    {{{"bqkv", "[1]"}}, {"'bqkv' and 'wdkv' are both given"}},
 	    {{{"q", "[[[1]]]"}}, {"'q' and 'embeddings' are both given"}},
-	    {{{"embeddings", NULL}, {"k", "[[[1]]]"}}, {"'k' and 'wdkv' are both given", "ready-made"}},
+	    {{{"embeddings", NULL}, {"k", "[[[1]]]"}}, {"'k' and 'wdkv' are both given", "precomputed"}},
 	    {{{"source_values", "[[1], [2], [3]]"}},
 	     {"'source_values' and 'wdkv' are both given", "latents"}},
-	    {{{"lambda", "0.5"}}, {"lambda", "'0.5'", "'wdkv'", "do not go together"}},
-	    {{{"lambda", "[0.5, 0.5]"}}, {"lambda", "'wdkv'", "do not go together"}},
+	    {{{"lambda", "0.5"}}, {"lambda", "'0.5'", "'wdkv'", "cannot be combined"}},
+	    {{{"lambda", "[0.5, 0.5]"}}, {"lambda", "'wdkv'", "cannot be combined"}},
 	    {{{"num_kv_heads", "1"}}, {"'x.json'", "num_kv_heads", "'1'", "expected 2, as num_heads"}},
 	    {{{"wukv", "[[1, 2, 3, 4]]"}}, {"'wukv' and 'wuk' are both given"}},
 	    {{{"wukv", "[[1, 2, 3, 4]]"}, {"wuk", NULL}}, {"'wukv' and 'wuv' are both given"}},
@@ -201,7 +201,7 @@ static void test_rope_dim(void **state)
 	    {{{"rope", "10000"}, {"wqr", NULL}, {"wkr", NULL}},
 	     {"rope", "'10000'", "expected none", "'wqr' and 'wkr'", "rope_dim"}},
 	    {{{"rope", "10000"}, {"wqr", "[[1, 2], [3, 4], [5, 6]]"}, {"wkr", "[[1], [2]]"}},
-	     {"rope", "'10000'", "an even number of dimensions to turn, found 1"}},
+	     {"rope", "'10000'", "an even number of dimensions to rotate, found 1"}},
 	    {{{0}}, {0}},
 	};
 	(void)state;

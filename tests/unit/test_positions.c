@@ -207,10 +207,10 @@ static void test_nothing_added(void **state)
 	scene_init(&s, 1, SETTINGS("sinusoidal", "false"));
 	scene_bind(&s, false);
 	assert_null(s.p.attention.positions.queries);
-	assert_true(s.p.attention.embeddings.data == s.embeddings && s.p.owned_count == 0);
+	assert_true(s.p.attention.embeddings.data == s.embeddings && s.p.floats.count == 0);
 	scene_bind(&s, true);
 	assert_true(s.p.attention.positions.queries[1] == 1 && s.p.attention.positions.keys[1] == 1);
-	assert_true(s.p.attention.embeddings.data == s.embeddings && s.p.owned_count == 0);
+	assert_true(s.p.attention.embeddings.data == s.embeddings && s.p.floats.count == 0);
 	scene_release(&s);
 }
 
@@ -404,23 +404,10 @@ static void test_table_refusals(void **state)
 
 static void test_other_refusals(void **state)
 {
-	static const char *const names[] = {"position_table", "source_position_table", "positions",
-					    "source_positions"};
 	struct scene s;
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
-		scene_init(&s, 1, SETTINGS(NULL));
-		s.p.attention.projected = false;
-		put(&s.b, names[i], DTYPE_F32, SHAPE(3, 3), table);
-		refuse(&s, PARTS("'test'", names[i], i < 2 ? "ready-made" : "'rope'"));
-	}
-	scene_init(&s, 1, SETTINGS("sinusoidal", "true"));
-	s.p.attention.projected = false;
-	refuse(&s, PARTS("'sinusoidal' is 'true'", "ready-made"));
 	scene_init(&s, 1, SETTINGS("sinusoidal", "2"));
 	refuse(&s, PARTS("'sinusoidal' is '2'", "true or false"));
-	scene_init(&s, 1, SETTINGS("position_offset", "3"));
-	refuse(&s, PARTS("'position_offset'", "'rope'", "'sinusoidal'", "'position_table'"));
 	scene_init(&s, 1, SETTINGS("sinusoidal", "true"));
 	put(&s.b, "source_positions", DTYPE_I64, SHAPE(2), NUMBERS(0, 1));
 	refuse(&s, PARTS("'test'", "'source_positions' is given", "only 'positions'"));

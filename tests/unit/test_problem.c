@@ -29,7 +29,7 @@ static void expect_refusal(const struct refusal *refusal)
 	/* One line, lower case, no full stop, and nothing left to release. */
 	assert_null(strchr(err.message, '\n'));
 	assert_true(err.message[strlen(err.message) - 1] != '.');
-	assert_null(p.owned);
+	assert_null(p.floats.arrays);
 	bundle_release(&b);
 }
 
@@ -58,7 +58,8 @@ static void test_missing(void **state)
 	    {"{\"q\": [[[1]]]}", {"'k'", "missing", "'q'"}},
 	    {"{\"k\": [[[1]]]}", {"'q'", "missing", "'k'"}},
 	    {"{\"v\": [[[1]]]}", {"'q'", "missing", "'v'"}},
-	    {"{\"q\": [[[1]]], \"k\": [[[1]]], \"past_v\": [[[1]]]}", {"'past_k'", "missing", "'past_v'"}},
+	    {"{\"q\": [[[1]]], \"k\": [[[1]]], \"v\": [[[1]]], \"past_v\": [[[1]]]}",
+	     {"'past_k'", "missing", "'past_v'"}},
 	    {"{\"q\": [[[1]]], \"k\": [[[1]]], \"v\": [[[1]]], \"past_k\": [[[1]]]}",
 	     {"'past_v'", "missing", "'past_k'"}},
 	    {"{\"q\": [[[1]]], \"k\": [[[1]]], \"v\": [[[1]]], \"bias_k\": [1]}",
@@ -121,7 +122,8 @@ static void test_shapes(void **state)
 	     {"'wo'", "2 x 2", "expected 1 x"}},
 	    {X WQ WK ", \"wv\": [[1], [1], [1]], \"wo\": [[1, 2]], \"bo\": [1]}",
 	     {"'bo'", "is 1", "expected 2"}},
-	    {X WQ WK ", \"source_values\": [[1, 2, 3]]}", {"'source_values'", "1 x 3", "2 rows"}},
+	    {X WQ WK ", \"wv\": [[1], [1], [1]], \"source_values\": [[1, 2, 3]]}",
+	     {"'source_values'", "1 x 3", "2 rows"}},
 	    {X WQ WK ", \"source_embeddings\": [[1, 2, 3, 4]]}", {"'wk'", "3 x 2", "expected 4 x H*d"}},
 	    {"{\"embeddings\": [[[1]], [[1]]], \"source_embeddings\": [[[1]], [[1]], [[1]]],"
 	     " \"wq\": [[1]], \"wk\": [[1]]}",

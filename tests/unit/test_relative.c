@@ -294,12 +294,6 @@ static void test_refusals(void **state)
 	struct bundle b = with("alibi", "maybe");
 	expect_refusal(&b, false, PARTS("'alibi' is 'maybe'", "true or false"));
 	bundle_release(&b);
-	b = with("relative_max_distance", "64");
-	expect_refusal(&b, false, PARTS("'relative_max_distance'", "expected 'relative_bias'"));
-	bundle_release(&b);
-	b = with("relative_bidirectional", "true");
-	expect_refusal(&b, false, PARTS("'relative_bidirectional'", "expected 'relative_bias'"));
-	bundle_release(&b);
 	b = with(NULL, NULL);
 	put(&b, "alibi_slopes", DTYPE_F64, SHAPE(2), huge);
 	expect_refusal(&b, false, PARTS("head 1", "distance -2", "float32"));

@@ -219,9 +219,6 @@ static void test_no_rotary(void **state)
 	assert_int_equal(bundle_override(&b, "rope", "none", "--rope", &err), ATTN_OK);
 	assert_int_equal(bind(&r, &b, 8, 0, &err), ATTN_OK);
 	assert_int_equal(r.dims, 0);
-	assert_int_equal(bundle_override(&b, "rope_dim", "2", "--rope-dim", &err), ATTN_OK);
-	assert_int_equal(bind(&r, &b, 8, 0, &err), ATTN_USAGE);
-	expect_parts("rope_dim", err.message, PARTS("'--rope-dim' is '2'", "expected 'rope'"));
 	bundle_release(&b);
 }
 
@@ -245,11 +242,6 @@ static void test_rotary_refusals(void **state)
 	refuse_rotary(SETTINGS("rope", "-5"), 4, 0, PARTS("'rope' is '-5'"));
 	refuse_rotary(SETTINGS("rope", "9"), 5, 0, PARTS("'rope'", "even", "found 5", "rope_dim"));
 	refuse_rotary(SETTINGS("rope", "9"), 8, 3, PARTS("'rope'", "even", "found 3"));
-	refuse_rotary(SETTINGS("rope_style", "half"), 4, 0, PARTS("'rope_style'", "expected 'rope' beside"));
-	refuse_rotary(SETTINGS("rope", "none", "rope_scaling", "ntk=2"), 4, 0,
-		      PARTS("'rope_scaling'", "expected 'rope' beside"));
-	refuse_rotary(SETTINGS("rope_dim", "2"), 4, 0, PARTS("'rope_dim'", "expected 'rope' beside"));
-	refuse_rotary(SETTINGS("rope_style", "half"), 4, 2, PARTS("'rope_style'", "expected 'rope' beside"));
 	refuse_rotary(SETTINGS("rope", "9", "rope_style", "neox"), 4, 0,
 		      PARTS("'rope_style' is 'neox'", "half", "interleaved"));
 	refuse_rotary(SETTINGS("rope", "9", "rope_dim", "3"), 4, 0, PARTS("'rope_dim' is '3'", "even", "4"));

@@ -77,10 +77,10 @@ static const int64_t count_values[] = {-2, INT64_C(0x0102030405060708)};
 /* Texts and settings, as a bundle that nobody has to release. */
 static struct text label_texts[] = {{.name = "tokens", .list = {word_items, 3, 3}}};
 static struct setting label_settings[] = {
-    {"num_heads", "8", NULL, false},
-    {"causal", "true", NULL, false},
-    {"layout", "in,out", NULL, false},
-    {"version", "1.", NULL, false},
+    {.name = "num_heads", .value = "8"},
+    {.name = "causal", .value = "true"},
+    {.name = "layout", .value = "in,out"},
+    {.name = "version", .value = "1."},
 };
 static const struct bundle labels = {
     .texts = label_texts, .text_count = 1, .settings = label_settings, .setting_count = 4};

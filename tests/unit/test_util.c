@@ -12,11 +12,10 @@
 #include <stdlib.h>
 
 #include "bundle_test.h"
-#include "input/roles.h"
-#include "input/settings.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/memory.h"
+#include "util/number.h"
 #include "util/utf8.h"
 #include "util/width.h"
 
@@ -192,23 +191,6 @@ static void test_edit_distance(void **state)
 	assert_true(edit_distance(long_text, long_text) > 50);
 }
 
-static void test_roles(void **state)
-{
-	(void)state;
-	assert_int_equal(role_find("wq")->kind, ROLE_TENSOR);
-	assert_int_equal(role_find("weights")->kind, ROLE_RESULT);
-	assert_int_equal(role_find("tokens")->kind, ROLE_TEXT);
-	assert_int_equal(role_find("causal")->kind, ROLE_SETTING);
-	assert_null(role_find("WQ"));
-	assert_null(role_find(""));
-	assert_string_equal(role_suggest("embedings"), "embeddings");
-	assert_string_equal(role_suggest("key_paddding"), "key_padding");
-	assert_string_equal(role_suggest("num_head"), "num_heads");
-	assert_string_equal(role_suggest("Mask"), "mask");
-	assert_null(role_suggest("x"));
-	assert_null(role_suggest("model.layers.0.self_attn"));
-}
-
 static void test_parse(void **state)
 {
 	static const char *const no_count[] = {
@@ -332,9 +314,9 @@ int main(void)
 	    cmocka_unit_test(test_floats),       cmocka_unit_test(test_checked),
 	    cmocka_unit_test(test_errors),       cmocka_unit_test(test_utf8),
 	    cmocka_unit_test(test_width),        cmocka_unit_test(test_edit_distance),
-	    cmocka_unit_test(test_roles),        cmocka_unit_test(test_parse),
-	    cmocka_unit_test(test_half_floats),  cmocka_unit_test(test_elements),
-	    cmocka_unit_test(test_tensor_texts), cmocka_unit_test(test_bundle),
+	    cmocka_unit_test(test_parse),        cmocka_unit_test(test_half_floats),
+	    cmocka_unit_test(test_elements),     cmocka_unit_test(test_tensor_texts),
+	    cmocka_unit_test(test_bundle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

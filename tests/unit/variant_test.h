@@ -21,6 +21,8 @@ static inline double *roll_score_role(struct variant *x, const char *name, size_
 	for (size_t i = 0; i < H * size; i++)
 		stored[transposed ? i / size * size + i % cols * rows + i % size / cols : i] = values[i];
 	size_t shape[] = {H, transposed && !vector ? cols : rows, transposed && !vector ? rows : cols};
+	if (transposed)
+		put_setting(&x->b, "layout", "out,in");
 	if (vector)
 		put(&x->b, name, DTYPE_F32, 1 + each, each ? (size_t[]){H, cols} : (size_t[]){cols}, values);
 	else
@@ -105,10 +107,11 @@ static inline void roll_blocks(struct variant *x)
 	if (roll(2))
 		used += snprintf(text + used, sizeof text - (size_t)used, ",window=%zu",
 				 o->block_window = roll(4) ? 2 * roll(4) + 1 : 0);
-	if (roll(2))
+	bool random = roll(2);
+	if (random)
 		used += snprintf(text + used, sizeof text - (size_t)used, ",random=%zu",
 				 o->block_random = roll(4));
-	if (roll(2))
+	if (roll(2) && random) /* without it a seed is refused */
 		snprintf(text + used, sizeof text - (size_t)used, ",seed=%zu",
 			 (size_t)(o->block_seed = roll((size_t)1 << 40)));
 	put_setting(&x->b, "blocks", text);
@@ -241,8 +244,7 @@ static inline void roll_variant(struct variant *x, unsigned seed)
 	x->o.latent = projected && has(LATENT);
 	roll_kinds(x);
 	roll_sizes(x, projected);
-	if ((x->out_in = roll(4) == 0))
-		put_setting(&x->b, "layout", "out,in");
+	x->out_in = roll(4) == 0;
 	if (x->o.latent)
 		roll_latent(x);
 	else if (projected)

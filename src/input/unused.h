@@ -1,0 +1,18 @@
+/* What was given and had no effect. */
+#ifndef ATTN_INPUT_UNUSED_H
+#define ATTN_INPUT_UNUSED_H
+
+#include "input/bundle.h"
+
+/* After binding: whatever has a role and was not used (given.h) is an error that says what it
+ * has no effect without, ATTN_USAGE for an option and ATTN_BAD_INPUT for what a file holds.
+ * What a file merely holds more than is asked for is a note in `notes`: results beside an
+ * input, and what an option turned off.  A setting that is false asks for nothing, and what
+ * attn wrote about its results may stay. */
+enum attn_status unused_check(const struct bundle *b, struct string_list *notes, struct attn_error *err);
+
+/* The same after binding stored weights, which are what was computed: options may not change
+ * it, and whatever else would is an input. */
+enum attn_status unused_check_stored(const struct bundle *b, struct attn_error *err);
+
+#endif
