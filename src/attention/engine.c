@@ -111,11 +111,8 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 		block->context_place = w->first_context;
 		block->context_stride = a->value_size;
 	}
-	enum attn_status status = read_map(engine, 0, w, block, err);
-	if (status == ATTN_OK)
-		status = read_map(engine, 1, w, &second, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(read_map(engine, 0, w, block, err));
+	TRY(read_map(engine, 1, w, &second, err));
 	if (engine->want.weights)
 		subtract(block->weights_place, block->keys, second.weights, block->count, block->keys,
 			 lambda);

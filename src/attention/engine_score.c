@@ -23,10 +23,9 @@ static enum attn_status transform(struct engine *engine, const struct transform 
 	const struct head_matrix *m = t->matrix;
 	const struct head_set *set = t->set;
 	struct head_vectors out;
-	enum attn_status status = ATTN_OK;
 	if (!engine_own(engine, set, t->tokens, m->cols, t->place, &out))
 		return attn_fail_memory(err);
-	for (size_t slot = 0; slot < set->count && status == ATTN_OK; slot++) {
+	for (size_t slot = 0; slot < set->count; slot++) {
 		size_t h = set->heads[slot];
 		size_t at = head_at(vectors, set == vectors->set ? h : key_head_of(engine->attention, h));
 		struct sequence x = {head_start(&vectors->view, 0, at), t->tokens, m->rows,
@@ -35,11 +34,11 @@ static enum attn_status transform(struct engine *engine, const struct transform 
 		const float *bias = t->bias->data ? t->bias->data + h * t->bias->head_stride : NULL;
 		struct heads_place to = {t->place->data + slot * t->place->head_stride,
 					 t->place->batch_stride, 0, m->cols, 0};
-		status = engine_project(engine->kernels, &x, engine->attention->batch, &w, bias, t->what, &to,
-					err);
+		TRY(engine_project(engine->kernels, &x, engine->attention->batch, &w, bias, t->what, &to,
+				   err));
 	}
 	*vectors = out;
-	return status;
+	return ATTN_OK;
 }
 
 /* The heads that keys are made for: with a matrix for each query head, each has keys of its own. */

@@ -77,15 +77,14 @@ static float *own_rows(const struct vectors *v, size_t batch, size_t slot)
 
 static enum attn_status norm_own(const struct engine *engine, const struct vectors *v, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	if (!v->norm || v->norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
 	for (size_t b = 0; b < engine->attention->batch; b++)
 		for (size_t slot = 0; slot < v->set->count; slot++)
-			for (size_t t = 0; t < v->own_tokens && status == ATTN_OK; t++)
-				status = norm_vector(v, own_rows(v, b, slot) + t * v->size, b,
-						     v->set->heads[slot], t, err);
-	return status;
+			for (size_t t = 0; t < v->own_tokens; t++)
+				TRY(norm_vector(v, own_rows(v, b, slot) + t * v->size, b, v->set->heads[slot],
+						t, err));
+	return ATTN_OK;
 }
 
 static enum attn_status rotate_own(const struct engine *engine, const struct vectors *v,
@@ -136,17 +135,16 @@ static enum attn_status append(const struct engine *engine, const struct vectors
 /* The columns of W that belong to the set's heads, run by run. */
 static enum attn_status project_heads(struct engine *engine, const struct vectors *v, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
-	for (size_t slot = 0, run; slot < v->set->count && status == ATTN_OK; slot += run) {
+	for (size_t slot = 0, run; slot < v->set->count; slot += run) {
 		size_t first = v->set->heads[slot] * v->size;
 		struct heads_place to = *v->place;
 		run = head_set_run(v->set, slot);
 		struct matrix columns = {v->w->data + first, v->w->rows, run * v->size, v->w->stride};
 		to.data += slot * to.head_stride;
-		status = engine_project(engine->kernels, v->x, engine->attention->batch, &columns,
-					v->bias ? v->bias + first : NULL, v->what, &to, err);
+		TRY(engine_project(engine->kernels, v->x, engine->attention->batch, &columns,
+				   v->bias ? v->bias + first : NULL, v->what, &to, err));
 	}
-	return status;
+	return ATTN_OK;
 }
 
 /* The KV cache, own and appended vectors. */
@@ -154,7 +152,6 @@ static enum attn_status join_vectors(struct engine *engine, const struct vectors
 				     const struct key_counts *keys, struct head_vectors *out,
 				     struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	if (!engine_own(engine, v->set, keys->past + v->own_tokens + keys->bias + keys->zero, v->size,
 			v->place, out))
 		return attn_fail_memory(err);
@@ -162,17 +159,15 @@ static enum attn_status join_vectors(struct engine *engine, const struct vectors
 		copy_heads(engine, v->place, v->set, v->past, keys->past);
 	v->place->first_token = keys->past;
 	if (v->latents)
-		status = latents_project(v->latents, v->target, v->set, v->place, err);
+		TRY(latents_project(v->latents, v->target, v->set, v->place, err));
 	else if (engine->attention->projected)
-		status = project_heads(engine, v, err);
+		TRY(project_heads(engine, v, err));
 	else
 		copy_heads(engine, v->place, v->set, v->precomputed, v->own_tokens);
-	if (status == ATTN_OK)
-		status = norm_own(engine, v, err);
-	if (status == ATTN_OK)
-		status = rotate_own(engine, v, err);
+	TRY(norm_own(engine, v, err));
+	TRY(rotate_own(engine, v, err));
 	v->place->first_token += v->own_tokens;
-	return status == ATTN_OK ? append(engine, v, keys, err) : status;
+	return append(engine, v, keys, err);
 }
 
 static bool used_in_place(const struct attention *a, const struct vectors *v, const struct key_counts *keys)

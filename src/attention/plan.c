@@ -48,22 +48,20 @@ size_t head_set_run(const struct head_set *set, size_t slot)
 static enum attn_status choose_heads(struct plan *plan, const bool *chosen, struct attn_error *err)
 {
 	const struct attention *a = plan->attention;
-	enum attn_status status = head_set_init(&plan->queries, query_heads(a), err);
-	if (status == ATTN_OK)
-		status = head_set_init(&plan->keys, key_heads(a), err);
-	if (status == ATTN_OK)
-		status = head_set_init(&plan->values, a->kv_heads, err);
-	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++) {
+	TRY(head_set_init(&plan->queries, query_heads(a), err));
+	TRY(head_set_init(&plan->keys, key_heads(a), err));
+	TRY(head_set_init(&plan->values, a->kv_heads, err));
+	for (size_t h = 0; h < a->heads; h++) {
 		if (!rows_chosen(chosen, h))
 			continue;
 		head_set_add(&plan->values, value_head_of(a, h));
 		for (size_t map = 0; map < a->maps; map++)
 			head_set_add(&plan->queries, query_head_of(a, h, map));
 	}
-	for (size_t v = 0; v < plan->values.count && status == ATTN_OK; v++)
+	for (size_t v = 0; v < plan->values.count; v++)
 		for (size_t map = 0; map < a->maps; map++)
 			head_set_add(&plan->keys, key_head_of_value(a, plan->values.heads[v], map));
-	return status;
+	return ATTN_OK;
 }
 
 /* --- cost --------------------------------------------------------------------------- */

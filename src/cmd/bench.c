@@ -296,12 +296,11 @@ static double operations(const struct shape *s, enum mode mode, bool causal)
 /* Runs that take microseconds are timed many at once. */
 static enum attn_status time_runs(struct work *w, size_t runs, double *seconds, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	double start = now();
-	for (size_t i = 0; i < runs && status == ATTN_OK; i++)
-		status = work_run(w, err);
+	for (size_t i = 0; i < runs; i++)
+		TRY(work_run(w, err));
 	*seconds = (now() - start) / (double)runs;
-	return status;
+	return ATTN_OK;
 }
 
 static enum attn_status measure(struct bench_command *c, const struct shape *s, enum mode mode,
@@ -438,9 +437,7 @@ static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
 			struct result result;
 			if (!c->modes[m])
 				continue;
-			enum attn_status status = measure(c, &c->shapes[i], (enum mode)m, &result, err);
-			if (status != ATTN_OK)
-				return status;
+			TRY(measure(c, &c->shapes[i], (enum mode)m, &result, err));
 			print_result(out, c, &c->shapes[i], (enum mode)m, &result, first);
 			first = false;
 		}

@@ -159,8 +159,8 @@ enum attn_status figure_grids(struct grid_consumer *grids, const struct figure_o
 {
 	struct grid_options grid;
 	struct rows_selection rows = selection_rows(selection);
-	enum attn_status status = grid_limits(&grid, f, info, panels, err);
-	return status == ATTN_OK ? grid_consumer_init(grids, &info->shape, &rows, &grid, err) : status;
+	TRY(grid_limits(&grid, f, info, panels, err));
+	return grid_consumer_init(grids, &info->shape, &rows, &grid, err);
 }
 
 enum attn_status figures_init(struct figures *f, const struct command *self, const struct inputs *in,
@@ -319,11 +319,11 @@ static enum attn_status begin_head(struct head_figures *h, const struct row_bloc
 {
 	const struct rows_info *info = h->figures->in->info;
 	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = true;
-	enum attn_status status = begin_grids(h, &h->single, h->one.heads, &h->single_options, err);
-	if (status == ATTN_OK && block->head == 0 && info->shape.heads > 1)
-		status = begin_grids(h, &h->overview, NULL, &h->overview_options, err);
+	TRY(begin_grids(h, &h->single, h->one.heads, &h->single_options, err));
+	if (block->head == 0 && info->shape.heads > 1)
+		TRY(begin_grids(h, &h->overview, NULL, &h->overview_options, err));
 	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = false;
-	return status;
+	return ATTN_OK;
 }
 
 /* Draw the grids of a head, and of all after the last one. */
@@ -346,14 +346,13 @@ static enum attn_status draw_head(struct row_consumer *consumer, const struct ro
 {
 	struct head_figures *h = (struct head_figures *)consumer;
 	const struct rows_info *info = h->figures->in->info;
-	enum attn_status status = block->query == 0 ? begin_head(h, block, err) : ATTN_OK;
-	if (status == ATTN_OK)
-		status = h->single.consumer.consume(&h->single.consumer, block, err);
-	if (status == ATTN_OK && info->shape.heads > 1)
-		status = h->overview.consumer.consume(&h->overview.consumer, block, err);
-	if (status == ATTN_OK && block->query + block->count == info->shape.queries)
-		status = end_head(h, block, err);
-	return status;
+	TRY(block->query == 0 ? begin_head(h, block, err) : ATTN_OK);
+	TRY(h->single.consumer.consume(&h->single.consumer, block, err));
+	if (info->shape.heads > 1)
+		TRY(h->overview.consumer.consume(&h->overview.consumer, block, err));
+	if (block->query + block->count == info->shape.queries)
+		TRY(end_head(h, block, err));
+	return ATTN_OK;
 }
 
 enum attn_status head_figures_init(struct head_figures *h, struct figures *f, const char *directory,
@@ -366,9 +365,8 @@ enum attn_status head_figures_init(struct head_figures *h, struct figures *f, co
 	h->one.heads = array_alloc(info->shape.heads, sizeof(bool));
 	if (!h->one.batch || !h->one.layers || !h->one.heads)
 		return attn_fail_memory(err);
-	enum attn_status status = grid_limits(&h->single_options, f->options, info, 1, err);
-	return status == ATTN_OK ? grid_limits(&h->overview_options, f->options, info, info->shape.heads, err)
-				 : status;
+	TRY(grid_limits(&h->single_options, f->options, info, 1, err));
+	return grid_limits(&h->overview_options, f->options, info, info->shape.heads, err);
 }
 
 void head_figures_release(struct head_figures *h)

@@ -187,13 +187,11 @@ static enum attn_status stream(struct heatmap_command *c, const struct command *
 {
 	struct rows_selection rows = selection_rows(&c->selected);
 	struct row_consumer *consumers[] = {&c->grids.consumer, &c->entropy.consumer};
-	enum attn_status status = ATTN_OK;
 	if (c->order == ORDER_ENTROPY)
-		status = entropy_consumer_init(&c->entropy, &c->in.info->shape, err);
-	if (status == ATTN_OK)
-		status = progress_stream(self, c->in.rows.source, &rows, consumers,
-					 c->order == ORDER_ENTROPY ? 2 : 1, err);
-	return status == ATTN_OK ? order_grids(c, err) : status;
+		TRY(entropy_consumer_init(&c->entropy, &c->in.info->shape, err));
+	TRY(progress_stream(self, c->in.rows.source, &rows, consumers, c->order == ORDER_ENTROPY ? 2 : 1,
+			    err));
+	return order_grids(c, err);
 }
 
 /* --head, --layer and --batch. */
@@ -201,14 +199,9 @@ static enum attn_status select_rows(struct heatmap_command *c, const struct comm
 				    struct attn_error *err)
 {
 	const struct rows_info *info = c->in.info;
-	enum attn_status status = selection_open(&c->selected, &c->selection, info, err);
-	if (status == ATTN_OK)
-		status =
-		    choose_one("--layer", "layers", &c->selected.layers, info->shape.layers, true, self, err);
-	if (status == ATTN_OK)
-		status = choose_one("--batch", "batch items", &c->selected.batch, info->shape.batch, false,
-				    self, err);
-	return status;
+	TRY(selection_open(&c->selected, &c->selection, info, err));
+	TRY(choose_one("--layer", "layers", &c->selected.layers, info->shape.layers, true, self, err));
+	return choose_one("--batch", "batch items", &c->selected.batch, info->shape.batch, false, self, err);
 }
 
 static enum attn_status draw(struct heatmap_command *c, const struct command *self, struct attn_error *err)
@@ -252,10 +245,10 @@ static bool find_format(const char *name, enum heatmap_format *out)
 static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
 				      struct attn_error *err)
 {
-	enum attn_status status = option_once(o, &c->format, err);
-	if (status == ATTN_OK && !find_format(o->value, &c->figure.heatmap.format))
-		status = option_fail(o, "'png', 'svg' or 'pdf'", err);
-	return status;
+	TRY(option_once(o, &c->format, err));
+	if (!find_format(o->value, &c->figure.heatmap.format))
+		return option_fail(o, "'png', 'svg' or 'pdf'", err);
+	return ATTN_OK;
 }
 
 static enum attn_status parse(struct heatmap_command *c, struct options *o, bool *help,

@@ -71,11 +71,9 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
 				 self->title);
-	enum attn_status status = kernels_check(err);
-	for (int i = 0; i < argc && status == ATTN_OK; i++)
-		status = input_add(&in->bundle, argv[i], err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(kernels_check(err));
+	for (int i = 0; i < argc; i++)
+		TRY(input_add(&in->bundle, argv[i], err));
 	if (bundle_is_shard(&in->bundle))
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
@@ -93,11 +91,10 @@ enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *sel
 			   ? attn_fail(err, ATTN_USAGE,
 				       "a stored result has no scores: give the input it was made from")
 			   : ATTN_OK;
-	enum attn_status status = plan_init(&in->plan, in->subject.attention, selection, want, err);
-	if (status == ATTN_OK)
-		status = plan_run(&in->plan, &in->rows.source, err);
+	TRY(plan_init(&in->plan, in->subject.attention, selection, want, err));
+	TRY(plan_run(&in->plan, &in->rows.source, err));
 	in->all = in->rows.source;
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err)
@@ -132,13 +129,12 @@ static enum attn_status read_shard(struct inputs *in, const char *path, struct a
 static enum attn_status take_settings(struct inputs *in, struct attn_error *err)
 {
 	const struct bundle *first = &in->shards[0];
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < first->setting_count; i++) {
 		const struct setting *s = &first->settings[i];
 		if (s->role)
-			status = bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err);
+			TRY(bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err));
 	}
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,

@@ -176,9 +176,7 @@ static enum attn_status rank(struct token_command *c, const struct command *self
 	const struct rows_info *info = c->in.info;
 	struct ranking_options options = {.top = c->top, .to = c->to, .subjects = c->places};
 	options.mean = info->shape.heads > 1 && !c->selection.heads;
-	enum attn_status status = ranking_init(&c->ranking, &info->shape, &options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(ranking_init(&c->ranking, &info->shape, &options, err));
 	struct rows_selection rows = selection_rows(&c->selected);
 	if (!c->to)
 		rows.queries = c->places; /* the other rows need not be computed */

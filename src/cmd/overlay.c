@@ -149,8 +149,8 @@ static enum attn_status find_query(struct overlay_job *job, struct attn_error *e
 	job->queries = array_alloc(info->shape.queries, sizeof *job->queries);
 	if (!job->queries)
 		return attn_fail_memory(err);
-	enum attn_status status = range_mark(&items, job->options->query, job->queries, err);
-	for (size_t i = 0; i < info->shape.queries && status == ATTN_OK; i++) {
+	TRY(range_mark(&items, job->options->query, job->queries, err));
+	for (size_t i = 0; i < info->shape.queries; i++) {
 		if (!job->queries[i])
 			continue;
 		if (found++ == 0)
@@ -161,7 +161,7 @@ static enum attn_status find_query(struct overlay_job *job, struct attn_error *e
 	if (found > 1)
 		report_note(job->self, "'%s' occurs %zu times: drawing the first, '#%zu'",
 			    job->options->query, found, job->query);
-	return status;
+	return ATTN_OK;
 }
 
 static enum attn_status read_picture(struct overlay_job *job, struct attn_error *err)
@@ -185,9 +185,8 @@ static enum attn_status compute(struct overlay_job *job, const struct selection 
 	struct grid_options grid = {.max_rows = 1, .max_cols = info->shape.keys};
 	struct row_consumer *consumers[] = {&job->grids.consumer};
 	rows.queries = job->queries;
-	enum attn_status status = grid_consumer_init(&job->grids, &info->shape, &rows, &grid, err);
-	return status == ATTN_OK ? progress_stream(job->self, job->in->rows.source, &rows, consumers, 1, err)
-				 : status;
+	TRY(grid_consumer_init(&job->grids, &info->shape, &rows, &grid, err));
+	return progress_stream(job->self, job->in->rows.source, &rows, consumers, 1, err);
 }
 
 /* "ball: layer 1, head 3 (name)", and a title for each panel. */
@@ -210,9 +209,7 @@ static enum attn_status make_panels(struct overlay_job *job, struct attn_error *
 
 static enum attn_status draw(struct overlay_job *job, struct attn_error *err)
 {
-	enum attn_status status = make_panels(job, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(make_panels(job, err));
 	const struct heatmap_options *h = &job->figure->heatmap;
 	struct overlay_figure figure = {
 	    .picture = &job->picture,

@@ -259,10 +259,8 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 	struct rows_want want = wanted(c);
 	if (c->options.merge)
 		return inputs_open_shards(&c->in, c->self, argc, argv, want, err);
-	enum attn_status status = inputs_open(&c->in, c->self, argc, argv, err);
-	if (status == ATTN_OK)
-		status = inputs_plan(&c->in, NULL, want, err);
-	return status;
+	TRY(inputs_open(&c->in, c->self, argc, argv, err));
+	return inputs_plan(&c->in, NULL, want, err);
 }
 
 /* --shard: one shard of the rows, for attn merge. */
@@ -289,8 +287,8 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 /* --dry-run: what it would cost, by the plan alone. */
 static enum attn_status print_cost(struct run_command *c, struct attn_error *err)
 {
-	enum attn_status status = open_files(c, err);
-	return status == ATTN_OK ? cost_print(&c->cost, c->self, &c->in, &c->options, err) : status;
+	TRY(open_files(c, err));
+	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
 }
 
 static enum attn_status compute(struct run_command *c, int argc, char **argv, struct attn_error *err)

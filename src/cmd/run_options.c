@@ -320,11 +320,8 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		standard += is_standard(outputs[i]);
 	}
 	r->everything = given == 0;
-	enum attn_status status = check_standard(r, standard, err);
-	if (status == ATTN_OK)
-		status = check_distinct(outputs, names, OUTPUTS, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(check_standard(r, standard, err));
+	TRY(check_distinct(outputs, names, OUTPUTS, err));
 	if (r->shard && r->dry_run)
 		return attn_fail(
 		    err, ATTN_USAGE,
@@ -332,9 +329,7 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
-	status = check_view(r, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(check_view(r, err));
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");
@@ -342,8 +337,8 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		return attn_fail(err, ATTN_USAGE, "'--scores-stage' needs '--scores FILE'");
 	if (!r->directory)
 		r->directory = "attn-out";
-	status = check_needed(r, err);
-	return status == ATTN_OK ? settle_rankings(r, err) : status;
+	TRY(check_needed(r, err));
+	return settle_rankings(r, err);
 }
 
 enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,

@@ -104,15 +104,11 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 				const struct rows_info *info, struct attn_error *err)
 {
 	*s = (struct selection){0};
-	enum attn_status status = selection_parse("--head", options->heads, 0, info->shape.heads,
-						  &info->head_names, &s->heads, err);
-	if (status == ATTN_OK)
-		status = selection_parse("--layer", options->layers, info->first_layer, info->shape.layers,
-					 NULL, &s->layers, err);
-	if (status == ATTN_OK)
-		status =
-		    selection_parse("--batch", options->batch, 0, info->shape.batch, NULL, &s->batch, err);
-	return status;
+	TRY(selection_parse("--head", options->heads, 0, info->shape.heads, &info->head_names, &s->heads,
+			    err));
+	TRY(selection_parse("--layer", options->layers, info->first_layer, info->shape.layers, NULL,
+			    &s->layers, err));
+	return selection_parse("--batch", options->batch, 0, info->shape.batch, NULL, &s->batch, err);
 }
 
 void selection_release(struct selection *s)

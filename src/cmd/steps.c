@@ -78,13 +78,9 @@ static enum attn_status open_consumers(struct steps *s, const struct attention *
 {
 	const struct rows_shape *shape = &s->in->info->shape;
 	bool rest = a->normalization.sinks != NULL;
-	enum attn_status status =
-	    gather_init(&s->rows, shape, s->places, scores, a->has_values ? a->value_size : 0, err);
-	if (status == ATTN_OK)
-		status = spread_consumer_init(&s->scaled, shape, SCORES_RAW, rest, err);
-	if (status == ATTN_OK)
-		status = spread_consumer_init(&s->product, shape, SCORES_PRODUCT, rest, err);
-	return status;
+	TRY(gather_init(&s->rows, shape, s->places, scores, a->has_values ? a->value_size : 0, err));
+	TRY(spread_consumer_init(&s->scaled, shape, SCORES_RAW, rest, err));
+	return spread_consumer_init(&s->product, shape, SCORES_PRODUCT, rest, err);
 }
 
 enum attn_status steps_compute(struct steps *s, const struct command *self, struct attn_error *err)

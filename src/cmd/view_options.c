@@ -99,9 +99,7 @@ static void keep_shown(struct string_list *list, const bool *shown)
 static enum attn_status crop(struct inputs *in, const struct view_options *options, struct attn_error *err)
 {
 	struct named_rows view;
-	enum attn_status status = view_crop_open(&view, &in->rows, options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(view_crop_open(&view, &in->rows, options, err));
 	inputs_show(in, &view);
 	keep_shown(&in->shown_queries, options->queries);
 	keep_shown(&in->shown_keys, options->keys);

@@ -67,9 +67,7 @@ static bool all_finite(const float *data, size_t count)
 enum attn_status bind_f32(struct float_pool *pool, struct tensor *t, const float **out,
 			  struct attn_error *err)
 {
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	if (t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0) {
 		*out = t->data;
 		if (all_finite(*out, t->count))
@@ -108,9 +106,7 @@ enum attn_status bind_sequence(struct problem *p, const struct bundle *b, enum r
 	out->cols = t->shape[t->rank - 1];
 	out->batch_stride = t->rank == 3 ? out->rows * out->cols : 0;
 	if (t->rank == 3) {
-		enum attn_status status = bind_batch(p, t, t->shape[0], err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(bind_batch(p, t, t->shape[0], err));
 	}
 	return bind_f32(&p->floats, t, &out->data, err);
 }
@@ -173,13 +169,9 @@ enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, en
 	const float *data;
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = bind_layout(b, &transposed, err);
-	if (status == ATTN_OK)
-		status = check_weight(t, rows, cols, transposed, err);
-	if (status == ATTN_OK)
-		status = bind_f32(pool, t, &data, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_layout(b, &transposed, err));
+	TRY(check_weight(t, rows, cols, transposed, err));
+	TRY(bind_f32(pool, t, &data, err));
 	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};
 	return transposed ? transpose(pool, out, err) : ATTN_OK;
 }
@@ -200,7 +192,6 @@ enum attn_status bind_vector(struct float_pool *pool, const struct bundle *b, en
 enum attn_status bind_output_layer(struct float_pool *pool, const struct bundle *b, struct output_layer *out,
 				   struct attn_error *err)
 {
-	enum attn_status status =
-	    bind_weight(pool, b, ROLE_WO, out->context_size, out->wo.cols, &out->wo, err);
-	return status == ATTN_OK ? bind_vector(pool, b, ROLE_BO, out->wo.cols, &out->bo, err) : status;
+	TRY(bind_weight(pool, b, ROLE_WO, out->context_size, out->wo.cols, &out->wo, err));
+	return bind_vector(pool, b, ROLE_BO, out->wo.cols, &out->bo, err);
 }

@@ -29,9 +29,9 @@ enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t 
 				  struct attn_error *err)
 {
 	*heads = 1;
-	enum attn_status status = head_count(b, ROLE_NUM_HEADS, heads, err);
+	TRY(head_count(b, ROLE_NUM_HEADS, heads, err));
 	*kv_heads = *heads;
-	return status == ATTN_OK ? head_count(b, ROLE_NUM_KV_HEADS, kv_heads, err) : status;
+	return head_count(b, ROLE_NUM_KV_HEADS, kv_heads, err);
 }
 
 /* "0.5", or one for each head with commas between. */
@@ -94,10 +94,10 @@ enum attn_status bind_per_head(struct problem *p, const struct bundle *b, enum r
 	if (s)
 		return parse_per_head(p, s, numbers, err);
 	const float *one;
-	enum attn_status status = bind_f32(&p->floats, t, &one, err);
-	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++)
+	TRY(bind_f32(&p->floats, t, &one, err));
+	for (size_t h = 0; h < a->heads; h++)
 		numbers[h] = *one;
-	return status;
+	return ATTN_OK;
 }
 
 /* out (rows, cols) = the transpose of each matrix (cols, rows). */
@@ -149,10 +149,10 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enu
 	struct head_matrix gain = {0};
 	if (norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
-	enum attn_status status = bind_head_matrix(p, b, role, heads, 0, size, false, &gain, err);
+	TRY(bind_head_matrix(p, b, role, heads, 0, size, false, &gain, err));
 	norm->gain = gain.data;
 	norm->gain_stride = gain.head_stride;
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err)

@@ -146,15 +146,11 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 	struct latent *l = &a->latent;
 	struct inputs from = {a->embeddings.cols, "the width of 'embeddings'", false};
 	size_t size = 0, rotary = l->rotary_size;
-	enum attn_status status = bind_matrix(p, b, ROLE_WDQ, &from, &l->down_q, err);
+	TRY(bind_matrix(p, b, ROLE_WDQ, &from, &l->down_q, err));
 	if (l->down_q.data)
 		from = (struct inputs){l->down_q.cols, "the outputs of 'wdq'", true};
-	if (status == ATTN_OK)
-		status = bind_up(p, b, ROLE_WUQ, &from, &l->up_q, &size, err);
-	if (status == ATTN_OK)
-		status = bind_up(p, b, ROLE_WQR, &from, &l->rotary_q, &rotary, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_up(p, b, ROLE_WUQ, &from, &l->up_q, &size, err));
+	TRY(bind_up(p, b, ROLE_WQR, &from, &l->rotary_q, &rotary, err));
 	if (rotary != l->rotary_size)
 		return bind_fail_shape(given_tensor(b, ROLE_WQR), err,
 				       "%zu outputs for each of %zu heads, as %s", l->rotary_size, a->heads,
@@ -216,9 +212,7 @@ static enum attn_status bind_keys(struct problem *p, const struct bundle *b, siz
 			      true};
 	bool fused = given_tensor(b, ROLE_WUKV);
 	size_t size = 0;
-	enum attn_status status = bind_up(p, b, fused ? ROLE_WUKV : ROLE_WUK, &from, &l->up_k, &size, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_up(p, b, fused ? ROLE_WUKV : ROLE_WUK, &from, &l->up_k, &size, err));
 	if (!fused && size != plain)
 		return bind_fail_shape(given_tensor(b, ROLE_WUK), err,
 				       "%zu outputs for each of %zu heads, as 'wuq' has that are not rotary",
@@ -242,22 +236,13 @@ enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct a
 	struct attention *a = &p->attention;
 	struct latent *l = &a->latent;
 	size_t plain = 0;
-	enum attn_status status = refuse_others(p, b, err);
-	if (status == ATTN_OK)
-		status = check_present(b, err);
-	if (status == ATTN_OK)
-		status = bind_rotary_size(p, b, err);
-	if (status == ATTN_OK)
-		status = bind_queries(p, b, &plain, err);
-	if (status == ATTN_OK)
-		status = bind_down(p, b, err);
-	if (status == ATTN_OK)
-		status = bind_keys(p, b, plain, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(refuse_others(p, b, err));
+	TRY(check_present(b, err));
+	TRY(bind_rotary_size(p, b, err));
+	TRY(bind_queries(p, b, &plain, err));
+	TRY(bind_down(p, b, err));
+	TRY(bind_keys(p, b, plain, err));
 	a->head_size = a->key_size = plain + l->rotary_size;
-	status = bind_vector(&p->floats, b, ROLE_Q_LATENT_NORM, l->down_q.cols, &l->q_gain, err);
-	if (status == ATTN_OK)
-		status = bind_vector(&p->floats, b, ROLE_KV_LATENT_NORM, l->down_kv.cols, &l->kv_gain, err);
-	return status;
+	TRY(bind_vector(&p->floats, b, ROLE_Q_LATENT_NORM, l->down_q.cols, &l->q_gain, err));
+	return bind_vector(&p->floats, b, ROLE_KV_LATENT_NORM, l->down_kv.cols, &l->kv_gain, err);
 }

@@ -77,11 +77,8 @@ static enum attn_status bind_mask(struct masking *v, const struct bundle *b, str
 	struct tensor *t = use_tensor(b, ROLE_MASK);
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = mask_shape(v, t, notes, err);
-	if (status == ATTN_OK)
-		status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(mask_shape(v, t, notes, err));
+	TRY(tensor_load(t, err));
 	v->mask = array_alloc(t->count, 1);
 	if (!v->mask)
 		return attn_fail_memory(err);
@@ -118,9 +115,7 @@ static enum attn_status bind_padding(struct masking *v, const struct bundle *b, 
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), own_keys, v->batch,
 				 own_keys);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
 	v->padding = array_alloc(v->padding_batch, v->plain_keys);
 	if (!v->padding)
@@ -154,9 +149,7 @@ static enum attn_status bind_lengths(struct masking *v, const struct bundle *b, 
 				 "'%s': 'kv_lengths' is %s, expected %zu (one for each batch item)",
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), v->batch);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	v->lengths = array_alloc(v->batch, sizeof *v->lengths);
 	if (!v->lengths)
 		return attn_fail_memory(err);
@@ -210,12 +203,11 @@ static enum attn_status bind_window(struct masking *v, const struct bundle *b, s
 
 static enum attn_status bind_prefix(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	enum attn_status status = setting_bool(b, ROLE_CAUSAL, &v->causal, err);
-	if (status == ATTN_OK)
-		status = setting_count(b, ROLE_PREFIX, 0, &v->prefix, err);
+	TRY(setting_bool(b, ROLE_CAUSAL, &v->causal, err));
+	TRY(setting_count(b, ROLE_PREFIX, 0, &v->prefix, err));
 	if (given_setting(b, ROLE_PREFIX))
 		v->causal = true;
-	return status;
+	return ATTN_OK;
 }
 
 /* One of the two tensors of segments, (columns) or (batch, columns), as whole numbers
@@ -232,9 +224,7 @@ static enum attn_status read_segments(const struct masking *v, struct tensor *t,
 		    err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected %zu (one for each %s), or %zu x %zu",
 		    origin_name(t->origin), t->name, tensor_shape_text(t->rank, t->shape, text, sizeof text),
 		    columns, each, v->batch, columns);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	*out = array_alloc(t->count, sizeof **out);
 	if (!*out)
 		return attn_fail_memory(err);
@@ -269,13 +259,11 @@ static enum attn_status bind_segments(struct masking *v, const struct bundle *b,
 				 "not the queries' own: %zu of the keys%s",
 				 origin_name(queries->origin), v->plain_keys,
 				 v->past_keys > 0 ? ", past ones first" : "");
-	enum attn_status status = read_segments(v, queries, v->queries, "query", &v->query_segments,
-						&v->query_ranges, &v->query_segment_batch, err);
-	if (status == ATTN_OK)
-		status = read_segments(v, keys ? keys : queries, v->plain_keys,
-				       v->past_keys > 0 ? "key, past ones first" : "key", &v->key_segments,
-				       &v->key_ranges, &v->key_segment_batch, err);
-	return status;
+	TRY(read_segments(v, queries, v->queries, "query", &v->query_segments, &v->query_ranges,
+			  &v->query_segment_batch, err));
+	return read_segments(v, keys ? keys : queries, v->plain_keys,
+			     v->past_keys > 0 ? "key, past ones first" : "key", &v->key_segments,
+			     &v->key_ranges, &v->key_segment_batch, err);
 }
 
 enum attn_status bind_masking(struct masking *v, const struct bundle *b, struct string_list *notes,

@@ -31,17 +31,11 @@ enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, stru
 	struct normalization *n = &p->attention.normalization;
 	const float *sinks;
 	bool zero_sink = false;
-	enum attn_status status = bind_per_head(p, b, ROLE_SINKS, &sinks, err);
-	if (status == ATTN_OK)
-		status = bind_kind(n, b, err);
-	if (status == ATTN_OK)
-		status = setting_count(b, ROLE_TOP_K, 1, &n->top_k, err);
-	if (status == ATTN_OK)
-		status = setting_bool(b, ROLE_ZERO_SINK, &zero_sink, err);
-	if (status == ATTN_OK)
-		status = check(n, b, sinks != NULL, zero_sink, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_per_head(p, b, ROLE_SINKS, &sinks, err));
+	TRY(bind_kind(n, b, err));
+	TRY(setting_count(b, ROLE_TOP_K, 1, &n->top_k, err));
+	TRY(setting_bool(b, ROLE_ZERO_SINK, &zero_sink, err));
+	TRY(check(n, b, sinks != NULL, zero_sink, err));
 	n->sinks = sinks;
 	if (!zero_sink)
 		return ATTN_OK;

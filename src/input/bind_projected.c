@@ -61,13 +61,9 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 				 "and values of %zu: "
 				 "give wq, wk and wv",
 				 width, a->source.cols, a->source_values.cols);
-	enum attn_status status = bind_weight(&p->floats, b, ROLE_WQKV, width, 0, &fused, err);
-	if (status == ATTN_OK)
-		status = fused_sizes(p, b, t, fused.cols, err);
-	if (status == ATTN_OK)
-		status = bind_vector(&p->floats, b, ROLE_BQKV, fused.cols, &bias, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_weight(&p->floats, b, ROLE_WQKV, width, 0, &fused, err));
+	TRY(fused_sizes(p, b, t, fused.cols, err));
+	TRY(bind_vector(&p->floats, b, ROLE_BQKV, fused.cols, &bias, err));
 	size_t q = a->maps * a->heads * a->head_size, k = a->maps * a->kv_heads * a->head_size;
 	a->wq = columns(&fused, 0, q);
 	a->wk = columns(&fused, q, k);
@@ -113,12 +109,11 @@ static enum attn_status check_key_columns(struct problem *p, const struct bundle
 static enum attn_status bind_biases(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_vector(&p->floats, b, ROLE_BQ, a->wq.cols, &a->bq, err);
-	if (status == ATTN_OK)
-		status = bind_vector(&p->floats, b, ROLE_BK, a->wk.cols, &a->bk, err);
-	if (status == ATTN_OK && a->wv.data)
-		status = bind_vector(&p->floats, b, ROLE_BV, a->wv.cols, &a->bv, err);
-	return status;
+	TRY(bind_vector(&p->floats, b, ROLE_BQ, a->wq.cols, &a->bq, err));
+	TRY(bind_vector(&p->floats, b, ROLE_BK, a->wk.cols, &a->bk, err));
+	if (a->wv.data)
+		TRY(bind_vector(&p->floats, b, ROLE_BV, a->wv.cols, &a->bv, err));
+	return ATTN_OK;
 }
 
 /* bqkv beside separate matrices, as PyTorch stores it where these have widths of their own. */
@@ -132,10 +127,7 @@ static enum attn_status bind_fused_bias(struct problem *p, const struct bundle *
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "'bqkv' and '%s' are both given, expected one of them",
 					 roles[separate[i]].name);
-	enum attn_status status =
-	    bind_vector(&p->floats, b, ROLE_BQKV, a->wq.cols + a->wk.cols + a->wv.cols, &bias, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_vector(&p->floats, b, ROLE_BQKV, a->wq.cols + a->wk.cols + a->wv.cols, &bias, err));
 	a->bq = bias;
 	a->bk = bias + a->wq.cols;
 	a->bv = a->wv.data ? bias + a->wq.cols + a->wk.cols : NULL;
@@ -145,9 +137,7 @@ static enum attn_status bind_fused_bias(struct problem *p, const struct bundle *
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_weight(&p->floats, b, ROLE_WQ, a->embeddings.cols, 0, &a->wq, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_weight(&p->floats, b, ROLE_WQ, a->embeddings.cols, 0, &a->wq, err));
 	if (a->wq.cols % (a->heads * a->maps) != 0)
 		return a->maps > 1 && a->wq.cols % a->heads == 0
 			   ? bind_fail_shape(given_tensor(b, ROLE_WQ), err,
@@ -155,15 +145,11 @@ static enum attn_status bind_separate(struct problem *p, const struct bundle *b,
 			   : bind_fail_divisor(b, given_tensor(b, ROLE_WQ), ROLE_NUM_HEADS, a->heads,
 					       a->wq.cols, err);
 	a->head_size = a->wq.cols / (a->heads * a->maps);
-	status = bind_weight(&p->floats, b, ROLE_WK, a->source.cols, 0, &a->wk, err);
-	if (status == ATTN_OK)
-		status = check_key_columns(p, b, err);
-	if (status == ATTN_OK)
-		status = bind_weight(&p->floats, b, ROLE_WV, a->source_values.cols, 0, &a->wv, err);
-	if (status == ATTN_OK && a->wv.data)
-		status = split_columns(b, ROLE_WV, a->wv.cols, a->kv_heads, &a->value_size, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_weight(&p->floats, b, ROLE_WK, a->source.cols, 0, &a->wk, err));
+	TRY(check_key_columns(p, b, err));
+	TRY(bind_weight(&p->floats, b, ROLE_WV, a->source_values.cols, 0, &a->wv, err));
+	if (a->wv.data)
+		TRY(split_columns(b, ROLE_WV, a->wv.cols, a->kv_heads, &a->value_size, err));
 	return given_tensor(b, ROLE_BQKV) ? bind_fused_bias(p, b, err) : bind_biases(p, b, err);
 }
 
@@ -195,14 +181,9 @@ static bool has_values(const struct bundle *b)
 static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_sequence(p, b, ROLE_EMBEDDINGS, &a->embeddings, err);
-	if (status == ATTN_OK)
-		status = bind_sequence(p, b, ROLE_SOURCE_EMBEDDINGS, &a->source, err);
-	if (status == ATTN_OK)
-		status =
-		    has_values(b) ? bind_sequence(p, b, ROLE_SOURCE_VALUES, &a->source_values, err) : ATTN_OK;
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_sequence(p, b, ROLE_EMBEDDINGS, &a->embeddings, err));
+	TRY(bind_sequence(p, b, ROLE_SOURCE_EMBEDDINGS, &a->source, err));
+	TRY(has_values(b) ? bind_sequence(p, b, ROLE_SOURCE_VALUES, &a->source_values, err) : ATTN_OK);
 	a->cross = a->source.data != NULL;
 	if (!a->source.data)
 		a->source = a->embeddings;

@@ -21,9 +21,7 @@ static enum attn_status bind_dims(struct rotary *r, const struct bundle *b, size
 	const struct setting *s = given_setting(b, ROLE_ROPE_DIM);
 	char expected[200];
 	size_t dims = latent_dims > 0 ? latent_dims : size;
-	enum attn_status status = setting_count(b, ROLE_ROPE_DIM, 1, &dims, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(setting_count(b, ROLE_ROPE_DIM, 1, &dims, err));
 	if (latent_dims > 0 && dims != latent_dims) {
 		snprintf(expected, sizeof expected, "%zu, as many as latent attention has rotary dimensions",
 			 latent_dims);
@@ -72,13 +70,10 @@ static enum attn_status bind_settings(struct rotary *r, const struct bundle *b, 
 	*r = (struct rotary){.divisor = 1};
 	if (!is_rotary(b)) /* but latent attention may need rope_dim to cut its fused matrices */
 		return latent_dims > 0 ? bind_dims(&(struct rotary){0}, b, size, latent_dims, err) : ATTN_OK;
-	enum attn_status status = bind_dims(r, b, size, latent_dims, err);
-	if (status == ATTN_OK && (!parse_number(rope->value, &r->base) || r->base <= 1))
-		status = setting_fail(rope, "a base above 1, such as 10000, or none", err);
-	if (status == ATTN_OK)
-		status = setting_choice(b, ROLE_ROPE_STYLE, &style, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_dims(r, b, size, latent_dims, err));
+	if (!parse_number(rope->value, &r->base) || r->base <= 1)
+		return setting_fail(rope, "a base above 1, such as 10000, or none", err);
+	TRY(setting_choice(b, ROLE_ROPE_STYLE, &style, err));
 	r->interleaved = style == INTERLEAVED;
 	if (r->dims % 2 != 0) {
 		char expected[200];

@@ -70,14 +70,10 @@ static enum attn_status bind_appended(struct problem *p, const struct bundle *b,
 		return bind_fail_missing(b, err, k ? ROLE_BIAS_V : ROLE_BIAS_K, "beside '%s'",
 					 k ? "bias_k" : "bias_v");
 	a->keys.bias = k != NULL;
-	enum attn_status status =
-	    bind_vector(&p->floats, b, ROLE_BIAS_K, a->maps * a->kv_heads * a->key_size, &a->bias_k, err);
-	if (status == ATTN_OK && a->has_values)
-		status =
-		    bind_vector(&p->floats, b, ROLE_BIAS_V, a->kv_heads * a->value_size, &a->bias_v, err);
-	if (status == ATTN_OK)
-		status = setting_bool(b, ROLE_ADD_ZERO_ATTN, &a->keys.zero, err);
-	return status;
+	TRY(bind_vector(&p->floats, b, ROLE_BIAS_K, a->maps * a->kv_heads * a->key_size, &a->bias_k, err));
+	if (a->has_values)
+		TRY(bind_vector(&p->floats, b, ROLE_BIAS_V, a->kv_heads * a->value_size, &a->bias_v, err));
+	return setting_bool(b, ROLE_ADD_ZERO_ATTN, &a->keys.zero, err);
 }
 
 static enum attn_status bind_output(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -158,9 +154,7 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	p->info.shape = attention_shape(a);
 	if (a->normalization.top_k >= attention_keys(a))
 		a->normalization.top_k = 0; /* all of them */
-	enum attn_status status = bind_labels(&p->info, b, &a->keys, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_labels(&p->info, b, &a->keys, err));
 	a->cross = p->info.shape.cross; /* labels may tell, too */
 	a->masking = masking_of_all(&p->info.shape);
 	return bind_masking(&a->masking, b, &p->notes, err);

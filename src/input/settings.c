@@ -71,9 +71,9 @@ enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, 
 		NEITHER
 	};
 	size_t axes = NEITHER;
-	enum attn_status status = setting_choice(b, ROLE_AXES, &axes, err);
+	TRY(setting_choice(b, ROLE_AXES, &axes, err));
 	*set = axes != NEITHER;
 	*layer = axes == LAYER || axes == BOTH;
 	*batch = axes == BATCH || axes == BOTH;
-	return status;
+	return ATTN_OK;
 }

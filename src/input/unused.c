@@ -47,10 +47,9 @@ static enum attn_status note_results(const struct tensor *first, size_t count, s
 static enum attn_status check_tensors(const struct bundle *b, struct string_list *notes,
 				      struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	const struct tensor *result = NULL;
 	size_t results = 0;
-	for (size_t i = 0; i < b->tensor_count && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
 		const struct role *role = &roles[t->role];
 		if (t->used || t->role == ROLE_NONE)
@@ -58,11 +57,11 @@ static enum attn_status check_tensors(const struct bundle *b, struct string_list
 		if (role->kind == KIND_RESULT)
 			result = results++ ? result : t;
 		else if (turned_off(b, role))
-			status = note_turned_off(b, role, t->origin, notes, err);
+			TRY(note_turned_off(b, role, t->origin, notes, err));
 		else
-			status = fail_unused(role, t->origin, false, err);
+			return fail_unused(role, t->origin, false, err);
 	}
-	return status == ATTN_OK ? note_results(result, results, notes, err) : status;
+	return note_results(result, results, notes, err);
 }
 
 /* What need not be used: metadata of others, what is false, and what attn says of its results. */
@@ -81,24 +80,23 @@ static bool is_idle(const struct bundle *b, const struct setting *s)
 static enum attn_status check_settings(const struct bundle *b, struct string_list *notes,
 				       struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < b->setting_count && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < b->setting_count; i++) {
 		const struct setting *s = &b->settings[i];
 		const struct role *role = &roles[s->role];
 		if (s->used || is_idle(b, s))
 			continue;
 		if (!s->from_command && turned_off(b, role))
-			status = note_turned_off(b, role, s->origin, notes, err);
+			TRY(note_turned_off(b, role, s->origin, notes, err));
 		else
-			status = fail_unused(role, s->origin, s->from_command, err);
+			return fail_unused(role, s->origin, s->from_command, err);
 	}
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status unused_check(const struct bundle *b, struct string_list *notes, struct attn_error *err)
 {
-	enum attn_status status = check_tensors(b, notes, err);
-	return status == ATTN_OK ? check_settings(b, notes, err) : status;
+	TRY(check_tensors(b, notes, err));
+	return check_settings(b, notes, err);
 }
 
 /* --- beside stored weights ----------------------------------------------------------- */
@@ -124,18 +122,17 @@ static enum attn_status check_stored_setting(const struct bundle *b, const struc
 
 enum attn_status unused_check_stored(const struct bundle *b, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < b->setting_count && status == ATTN_OK; i++)
+	for (size_t i = 0; i < b->setting_count; i++)
 		if (!b->settings[i].used)
-			status = check_stored_setting(b, &b->settings[i], err);
-	for (size_t i = 0; i < b->tensor_count && status == ATTN_OK; i++) {
+			TRY(check_stored_setting(b, &b->settings[i], err));
+	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
 		if (!t->used && t->role != ROLE_NONE && roles[t->role].kind != KIND_RESULT)
-			status = attn_fail(
+			return attn_fail(
 			    err, ATTN_BAD_INPUT,
 			    "'weights' of '%s' is a stored result, '%s' of '%s' is an input: give one of "
 			    "them (choose with ROLE=FILE:TENSOR)",
 			    weights_origin(b), t->name, origin_name(t->origin));
 	}
-	return status;
+	return ATTN_OK;
 }

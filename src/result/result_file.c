@@ -132,14 +132,13 @@ static enum attn_status add_texts(struct bundle *labels, const struct subject *s
 	bool some =
 	    subject_is_view(subject) && (info->key_numbers || info->shape.keys != info->shape.queries);
 	size_t keys = subject_is_view(subject) ? info->shape.keys : subject->masking->plain_keys;
-	enum attn_status status = ATTN_OK;
 	if (info->has_tokens || some)
-		status = copy_text(labels, "tokens", &info->query_labels, 0, info->shape.queries, err);
-	if (status == ATTN_OK && (info->shape.cross || some))
-		status = copy_text(labels, "source_tokens", &info->key_labels, 0, keys, err);
-	if (status == ATTN_OK && info->head_names.count)
-		status = copy_text(labels, "head_names", &info->head_names, 0, info->shape.heads, err);
-	return status;
+		TRY(copy_text(labels, "tokens", &info->query_labels, 0, info->shape.queries, err));
+	if (info->shape.cross || some)
+		TRY(copy_text(labels, "source_tokens", &info->key_labels, 0, keys, err));
+	if (info->head_names.count)
+		TRY(copy_text(labels, "head_names", &info->head_names, 0, info->shape.heads, err));
+	return ATTN_OK;
 }
 
 static enum attn_status add_number(struct bundle *labels, const char *name, size_t number,
@@ -178,16 +177,15 @@ static bool is_kept(const struct setting *s, const struct subject *subject)
 /* What the keys of a computed row are, beside own ones. */
 static enum attn_status add_keys(struct bundle *labels, const struct key_counts *keys, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	if (keys->past)
-		status = add_number(labels, "past_keys", keys->past, err);
-	if (status == ATTN_OK && (keys->bias || keys->zero))
-		status = bundle_override(labels, "appended_keys",
-					 keys->bias && keys->zero ? "bias,zero"
-					 : keys->bias             ? "bias"
-								  : "zero",
-					 NULL, err);
-	return status;
+		TRY(add_number(labels, "past_keys", keys->past, err));
+	if (keys->bias || keys->zero)
+		TRY(bundle_override(labels, "appended_keys",
+				    keys->bias && keys->zero ? "bias,zero"
+				    : keys->bias             ? "bias"
+							     : "zero",
+				    NULL, err));
+	return ATTN_OK;
 }
 
 /* The input's settings, and what a result needs to be read back. */
@@ -196,29 +194,25 @@ static enum attn_status add_settings(struct bundle *labels, const struct subject
 {
 	const struct rows_info *info = subject->info;
 	const struct attention *a = subject->attention;
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < subject->settings->setting_count && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < subject->settings->setting_count; i++) {
 		const struct setting *s = &subject->settings->settings[i];
 		if (is_kept(s, subject))
-			status = bundle_override(labels, s->name, s->value, NULL, err);
+			TRY(bundle_override(labels, s->name, s->value, NULL, err));
 	}
-	if (status == ATTN_OK)
-		status = add_number(labels, "num_heads", info->shape.heads, err);
-	if (status == ATTN_OK && a)
-		status = add_number(labels, "num_kv_heads", a->kv_heads, err);
-	if (status == ATTN_OK && a && a->lambda)
-		status = add_lambda(labels, a, err);
-	if (status == ATTN_OK && a && !subject_is_view(subject))
-		status = add_keys(labels, &a->keys, err);
-	if (status == ATTN_OK && (info->has_layers || info->has_batch))
-		status = bundle_override(labels, "axes",
-					 info->has_layers && info->has_batch ? "layer,batch"
-					 : info->has_batch                   ? "batch"
-									     : "layer",
-					 NULL, err);
-	if (status == ATTN_OK)
-		status = bundle_override(labels, "version", ATTN_VERSION, NULL, err);
-	return status;
+	TRY(add_number(labels, "num_heads", info->shape.heads, err));
+	if (a)
+		TRY(add_number(labels, "num_kv_heads", a->kv_heads, err));
+	if (a && a->lambda)
+		TRY(add_lambda(labels, a, err));
+	if (a && !subject_is_view(subject))
+		TRY(add_keys(labels, &a->keys, err));
+	if (info->has_layers || info->has_batch)
+		TRY(bundle_override(labels, "axes",
+				    info->has_layers && info->has_batch ? "layer,batch"
+				    : info->has_batch                   ? "batch"
+									: "layer",
+				    NULL, err));
+	return bundle_override(labels, "version", ATTN_VERSION, NULL, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -259,10 +253,8 @@ static enum attn_status describe(struct result_file *file, const struct subject 
 {
 	*file = (struct result_file){
 	    .consumer = {.consume = consume, .done = done}, .path = path, .parts = parts, .subject = subject};
-	enum attn_status status = choose_format(path, chosen, err);
+	TRY(choose_format(path, chosen, err));
 	enum format format = *chosen;
-	if (status != ATTN_OK)
-		return status;
 	if (parts.weights)
 		add_rows_spec(file, "weights", "weight");
 	if (parts.scores)

@@ -120,9 +120,7 @@ static enum attn_status bind_axes(struct stored *s, struct rows_info *info, cons
 	shape->heads = t->rank > 2 ? t->shape[t->rank - 3] : 1;
 	shape->layers = shape->batch = 1;
 	size_t item = shape->heads * shape->queries * shape->keys;
-	enum attn_status status = setting_axes(b, &layer, &batch, &set, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(setting_axes(b, &layer, &batch, &set, err));
 	int in_front = t->rank > 3 ? t->rank - 3 : 0;
 	if (set && layer + batch != in_front)
 		return setting_fail(given_setting(b, ROLE_AXES),
@@ -153,9 +151,7 @@ enum attn_status stored_keys(struct rows_shape *shape, const struct bundle *b, s
 {
 	const struct setting *appended = use_setting(b, ROLE_APPENDED_KEYS);
 	*keys = (struct key_counts){0};
-	enum attn_status status = setting_count(b, ROLE_PAST_KEYS, 0, &keys->past, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(setting_count(b, ROLE_PAST_KEYS, 0, &keys->past, err));
 	if (appended) {
 		keys->bias =
 		    strcmp(appended->value, "bias") == 0 || strcmp(appended->value, "bias,zero") == 0;
@@ -196,16 +192,11 @@ static enum attn_status stored_bind(struct stored *s, struct rows_info *info, co
 				    struct string_list *notes, struct attn_error *err)
 {
 	struct key_counts keys;
-	enum attn_status status = bind_axes(s, info, b, err);
-	if (status == ATTN_OK)
-		status = check_heads(&info->shape, b, err);
+	TRY(bind_axes(s, info, b, err));
+	TRY(check_heads(&info->shape, b, err));
 	info->shape.signed_weights = given_setting(b, ROLE_LAMBDA) != NULL;
-	if (status == ATTN_OK)
-		status = stored_keys(&info->shape, b, &keys, err);
-	if (status == ATTN_OK)
-		status = bind_labels(info, b, &keys, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(stored_keys(&info->shape, b, &keys, err));
+	TRY(bind_labels(info, b, &keys, err));
 	s->source.shape = info->shape;
 	s->source.row_cost = info->shape.keys * 8; /* reading and checking take about as long */
 	s->masking = masking_of_all(&info->shape);
@@ -219,9 +210,7 @@ static enum attn_status stored_start(struct row_source *source, struct attn_erro
 	const struct tensor *t = s->weights;
 	if (s->cells)
 		return ATTN_OK;
-	enum attn_status status = tensor_load(s->weights, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(s->weights, err));
 	s->in_place = t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0;
 	return allocate(s) ? ATTN_OK : attn_fail_memory(err);
 }

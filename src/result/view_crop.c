@@ -85,9 +85,7 @@ static enum attn_status crop_read(struct row_source *source, size_t worker, stru
 					  .query = query,
 					  .count = count,
 					  .keys = v->base.inner->shape.keys};
-		enum attn_status status = v->base.inner->read(v->base.inner, worker, &inner, err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(v->base.inner->read(v->base.inner, worker, &inner, err));
 		for (size_t r = 0; r < count; r++)
 			block->masked += !make_row(v, query + r, inner.weights + r * inner.keys,
 						   inner.cells + r * inner.keys,

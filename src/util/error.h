@@ -32,6 +32,15 @@ enum attn_status attn_fail_errno(struct attn_error *err, enum attn_status status
 /* "out of memory" with ATTN_FAILED. */
 enum attn_status attn_fail_memory(struct attn_error *err);
 
+/* Go on where `call` is ATTN_OK, else return its status: for functions that have nothing to
+ * free when a step fails. */
+#define TRY(call)                                                                                            \
+	do {                                                                                                 \
+		enum attn_status try_status_ = (call);                                                       \
+		if (try_status_ != ATTN_OK)                                                                  \
+			return try_status_;                                                                  \
+	} while (0)
+
 /* Put `prefix` and ": " before the message of `err`, as a caller that knows
  * the file does for a reader that knows only bytes. */
 void attn_error_prefix(struct attn_error *err, const char *prefix);

@@ -127,9 +127,7 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 				struct attn_error *err)
 {
 	size_t rows = options->transpose ? keys : queries, cols = options->transpose ? queries : keys;
-	enum attn_status status = heatmap_check(options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(heatmap_check(options, err));
 	/* Panels as they will be: no longer than a side of the whole figure. */
 	double side = (double)size_min(size_max(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
 	size_t across = options->panel_columns
@@ -137,9 +135,7 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 			    : layout_columns(panels, (double)size_min(cols, (size_t)side) + 0.1 * side,
 					     (double)size_min(rows, (size_t)side) + 0.2 * side);
 	size_t down = (panels + across - 1) / across;
-	status = check_cell(rows, cols, down, across, options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(check_cell(rows, cols, down, across, options, err));
 	size_t limit_rows = side_limit(options, panels, down, HEIGHT);
 	size_t limit_cols = side_limit(options, panels, across, WIDTH);
 	if (rows == cols) /* keep what is square so */

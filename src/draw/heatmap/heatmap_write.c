@@ -124,11 +124,8 @@ static enum attn_status choose_font(struct heatmap_painter *painter, const struc
 static enum attn_status prepare(struct drawing *d, struct heatmap_painter *painter,
 				const struct heatmap_figure *figure, struct attn_error *err)
 {
-	enum attn_status status = heatmap_check(&figure->options, err);
-	if (status == ATTN_OK)
-		status = choose_font(painter, &figure->options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(heatmap_check(&figure->options, err));
+	TRY(choose_font(painter, &figure->options, err));
 	drawing_init(d, painter, figure);
 	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
 	double across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
@@ -137,14 +134,11 @@ static enum attn_status prepare(struct drawing *d, struct heatmap_painter *paint
 		cell *= CANVAS_UNITS;
 	if (figure->options.width.value > 0 || figure->options.size)
 		cell = 1.0;
-	status = drawing_check_extent(d, (double)d->cols * cell * across, (double)d->rows * cell, err);
-	if (status == ATTN_OK)
-		status = heatmap_scale_init(&d->scale, d->figure, err);
-	if (status == ATTN_OK)
-		status = drawing_lay_out(d, err);
-	if (status == ATTN_OK)
-		status = drawing_check_extent(d, (double)d->layout.width, (double)d->layout.height, err);
-	return status == ATTN_OK ? text_engine_status(painter->text, err) : status;
+	TRY(drawing_check_extent(d, (double)d->cols * cell * across, (double)d->rows * cell, err));
+	TRY(heatmap_scale_init(&d->scale, d->figure, err));
+	TRY(drawing_lay_out(d, err));
+	TRY(drawing_check_extent(d, (double)d->layout.width, (double)d->layout.height, err));
+	return text_engine_status(painter->text, err);
 }
 
 /* What went wrong while painting. */
