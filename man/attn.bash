@@ -122,7 +122,7 @@ _attn()
 		return
 		;;
 	--scores-stage)
-		COMPREPLY=($(compgen -W "raw capped masked" -- "$word"))
+		COMPREPLY=($(compgen -W "product raw capped masked" -- "$word"))
 		return
 		;;
 	--mode)
@@ -137,7 +137,7 @@ _attn()
 		fi
 		return
 		;;
-	-o | --image | --directory | --output | --context | --weights | --scores | --rankings | --heatmaps)
+	-o | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
 		_attn_files "$word"
 		return
 		;;
@@ -158,7 +158,7 @@ _attn()
 	help) options="run merge heatmap view inspect bench roles" ;;
 	inspect) options="token file --help" ;;
 	run)
-		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
+		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --shard --dry-run --threads --help $matrix $forms $picture $settings"
 		;;
 	merge)

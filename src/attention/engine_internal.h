@@ -85,7 +85,8 @@ struct engine {
 	 * Q K^T: views of inputs, with all their heads, or of memory that the engine owns, with
 	 * those that the plan chose. */
 	struct head_vectors q, k, v;
-	struct heads_place places[3]; /* that memory, of Q, K and V; data NULL: not needed */
+	struct head_vectors prepared[VECTORS_KINDS]; /* they, before the matrices of a score function */
+	struct heads_place places[3];                /* that memory, of Q, K and V; data NULL: not needed */
 	struct heads_place scored[2]; /* Q and K after the matrices of a score function, likewise */
 
 	/* Linear attention's sums over the first keys, (B, key slots, state_count, e + 1, d):

@@ -257,9 +257,12 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
 		status = prepare(engine, &q, &alone, &engine->q, err);
 	if (status == ATTN_OK)
 		status = prepare(engine, &k, &a->keys, &engine->k, err);
-	if (status == ATTN_OK && engine->want.context)
+	if (status == ATTN_OK && engine->want.values)
 		status = prepare(engine, &v, &a->keys, &engine->v, err);
 	latents_release(&latents);
+	engine->prepared[VECTORS_Q] = engine->q;
+	engine->prepared[VECTORS_K] = engine->k;
+	engine->prepared[VECTORS_V] = engine->v;
 	if (status == ATTN_OK)
 		status = engine_apply_score_function(engine, err);
 	if (status != ATTN_OK || !choose_tiles(engine))
@@ -284,7 +287,26 @@ size_t engine_prepared_bytes(const struct plan *plan)
 	struct vectors q, k, v;
 	describe(plan, NULL, &q, &k, &v);
 	size_t bytes = latents_bytes(a) + prepared_bytes(a, &q, &alone) + prepared_bytes(a, &k, &a->keys);
-	if (plan->want.context)
+	if (plan->want.values)
 		bytes += prepared_bytes(a, &v, &a->keys);
 	return bytes + engine_score_bytes(plan);
+}
+
+struct vectors_shape plan_vectors(const struct plan *plan, enum vectors_of which)
+{
+	const struct attention *a = plan->attention;
+	switch (which) {
+	case VECTORS_Q:
+		return (struct vectors_shape){plan->queries.count, a->queries, a->head_size};
+	case VECTORS_K:
+		return (struct vectors_shape){plan->keys.count, plan->shape.keys, a->key_size};
+	default:
+		return (struct vectors_shape){plan->values.count, plan->shape.keys, a->value_size};
+	}
+}
+
+const float *source_vectors(const struct row_source *source, enum vectors_of which, size_t batch, size_t i)
+{
+	const struct head_vectors *v = &((const struct engine *)source)->prepared[which];
+	return head_start(&v->view, batch, head_at(v, v->set->heads[i]));
 }

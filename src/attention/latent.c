@@ -159,5 +159,5 @@ double latent_cost(const struct plan *plan)
 	cost += work(queries, &w->up_q.w, plan->queries.count) +
 		work(queries, &w->rotary_q.w, plan->queries.count);
 	cost += work(keys, &w->rotary_k, 1) + work(keys, &w->up_k.w, plan->keys.count);
-	return plan->want.context ? cost + work(keys, &w->up_v.w, plan->values.count) : cost;
+	return plan->want.values ? cost + work(keys, &w->up_v.w, plan->values.count) : cost;
 }

@@ -98,7 +98,7 @@ static double projection_cost(const struct plan *plan)
 		return 0;
 	double cost = rows * (double)a->wq.rows * (double)(plan->queries.count * a->head_size) +
 		      sources * (double)a->wk.rows * (double)(plan->keys.count * a->key_size);
-	if (plan->want.context)
+	if (plan->want.values)
 		cost += sources * (double)a->wv.rows * (double)(plan->values.count * a->value_size);
 	return cost;
 }
@@ -148,6 +148,7 @@ enum attn_status plan_init(struct plan *plan, const struct attention *attention,
 	*plan = (struct plan){.attention = attention, .want = want, .shape = attention_shape(attention)};
 	plan->want.context &= attention->has_values;
 	plan->want.shares &= plan->want.context;
+	plan->want.values = (plan->want.values && attention->has_values) || plan->want.context;
 	if (is_differential(attention) && (want.scores || want.unscaled_weights || want.shares))
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'lambda' makes two maps a head, each with scores of its own, expected "

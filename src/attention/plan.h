@@ -12,6 +12,7 @@
 struct rows_want {
 	bool weights;    /* and cells; without, a row is never stored */
 	bool context;    /* given where there are values */
+	bool values;     /* V is prepared, also without context: see source_vectors; always with context */
 	unsigned scores; /* bits, 1 << a score_stage each */
 	bool unscaled_weights;
 	bool shares; /* with context */
@@ -51,6 +52,25 @@ void plan_release(struct plan *plan); /* safe on a zeroed one */
  * must not be read.  Q, K and V are projected when it is started: then ATTN_BAD_INPUT when
  * a projection overflows float32. */
 enum attn_status plan_run(const struct plan *plan, struct row_source **source, struct attn_error *err);
+
+/* Q, K and V as they enter the scores: projected or precomputed, normalised, rotated, and
+ * for K and V joined with the KV cache and appended keys; of unit length for cosine scores and
+ * after the feature map of linear attention, but before the matrices of a score function. */
+enum vectors_of {
+	VECTORS_Q,
+	VECTORS_K,
+	VECTORS_V,
+	VECTORS_KINDS
+};
+
+struct vectors_shape {
+	size_t heads, tokens, size; /* heads: those that the planned rows need */
+};
+struct vectors_shape plan_vectors(const struct plan *plan, enum vectors_of which);
+
+/* The vectors (tokens, size) of head `i` of those, in ascending order, from a source of
+ * plan_run that has been started and owns them.  V is there where the plan wants values. */
+const float *source_vectors(const struct row_source *source, enum vectors_of which, size_t batch, size_t i);
 
 /* Whether the tiled engine serves the plan: it gives no scores. */
 bool plan_by_tiles(const struct plan *plan);

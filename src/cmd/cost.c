@@ -117,6 +117,8 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 	cost->inputs += masking_bytes(in->subject.masking);
 	cost->program = PROGRAM_BYTES + (info->shape.queries + info->shape.keys) * LABEL_BYTES;
 	cost->plan = in->plan.cost; /* nothing where rows are read */
+	if (r->only_vectors)
+		cost->plan.attention = 0;
 	if (in->plan.want.context)
 		cost->results = rows * in->subject.output->context_size * sizeof(float);
 	if (r->everything || r->output)

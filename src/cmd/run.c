@@ -10,6 +10,7 @@
 #include "kernels/kernels.h"
 #include "result/result_file.h"
 #include "result/shard_file.h"
+#include "result/vectors_file.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/memory.h"
@@ -31,6 +32,8 @@ struct run_command {
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
 	size_t file_count;
+	struct vectors_file vectors[VECTORS_KINDS];
+	size_t vectors_count;
 	struct shard_file shard;
 	struct context_consumer contexts;
 	struct masked_count masked;
@@ -85,6 +88,27 @@ static enum attn_status open_result(struct run_command *c, struct attn_error *er
 	return c->result_path.failed ? attn_fail_memory(err) : open_file(c, c->result_path.data, parts, err);
 }
 
+/* --q, --k and --v. */
+static enum attn_status open_vectors(struct run_command *c, struct attn_error *err)
+{
+	for (enum vectors_of which = VECTORS_Q; which < VECTORS_KINDS; which++) {
+		const char *path = c->options.vectors[which];
+		if (!path)
+			continue;
+		if (c->options.dry_run) {
+			uint64_t size;
+			bool exact;
+			TRY(vectors_file_size(&c->in.subject, &c->in.plan, which, path, c->options.format,
+					      &size, &exact, err));
+			TRY(cost_add_file(&c->cost, path, size, exact, err));
+			continue;
+		}
+		TRY(vectors_file_open(&c->vectors[c->vectors_count++], &c->in.subject, &c->in.plan, which,
+				      path, c->options.format, err));
+	}
+	return ATTN_OK;
+}
+
 static enum attn_status open_files(struct run_command *c, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
@@ -105,6 +129,8 @@ static enum attn_status open_files(struct run_command *c, struct attn_error *err
 	for (size_t i = 0; i < MAX_FILES && status == ATTN_OK; i++)
 		if (single[i].path)
 			status = open_file(c, single[i].path, single[i].parts, err);
+	if (status == ATTN_OK)
+		status = open_vectors(c, err);
 	if (c->options.heatmaps && status == ATTN_OK && !c->options.dry_run)
 		status = make_directories(c->options.heatmaps, err);
 	return status;
@@ -115,6 +141,12 @@ static enum attn_status check_possible(const struct run_command *c, struct attn_
 {
 	const struct subject *subject = &c->in.subject;
 	bool read = !subject->attention && !c->options.merge;
+	if (read && run_wants_vectors(&c->options))
+		return attn_fail(err, ATTN_USAGE,
+				 "a stored result has weights, but no Q, K and V: give the input it was made "
+				 "from");
+	if (c->options.vectors[VECTORS_V] && !subject->attention->has_values)
+		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing, expected it for --v");
 	if (!c->options.context && !c->options.output)
 		return ATTN_OK;
 	if (read)
@@ -197,6 +229,11 @@ static enum attn_status commit_files(struct run_command *c, struct attn_error *e
 		if (status == ATTN_OK)
 			report_written(c->self, c->files[i].path);
 	}
+	for (size_t i = 0; i < c->vectors_count && status == ATTN_OK; i++) {
+		status = vectors_file_commit(&c->vectors[i], c->in.all, err);
+		if (status == ATTN_OK)
+			report_written(c->self, c->vectors[i].path);
+	}
 	return status;
 }
 
@@ -238,6 +275,7 @@ static struct rows_want wanted(const struct run_command *c)
 	    .weights =
 		c->options.everything || c->options.weights || c->options.rankings || c->options.heatmaps,
 	    .context = c->options.everything || c->options.context || c->options.output,
+	    .values = c->options.vectors[VECTORS_V] != NULL,
 	    .scores = c->options.scores ? 1u << c->options.stage : 0,
 	};
 }
@@ -247,6 +285,8 @@ static enum attn_status stream(struct run_command *c, struct attn_error *err)
 {
 	struct row_consumer *contexts[] = {&c->contexts.consumer};
 	enum attn_status status = ATTN_OK;
+	if (c->options.only_vectors) /* of which no row is needed */
+		return c->in.all->start(c->in.all, err);
 	if (subject_is_view(&c->in.subject) && c->contexts.context)
 		status = progress_stream(c->self, c->in.all, NULL, contexts, 1, err);
 	return status == ATTN_OK
@@ -315,6 +355,8 @@ static void release(struct run_command *c)
 {
 	for (size_t i = 0; i < c->file_count; i++)
 		result_abort(&c->files[i]);
+	for (size_t i = 0; i < c->vectors_count; i++)
+		vectors_file_abort(&c->vectors[i]);
 	shard_file_release(&c->shard);
 	free(c->projected);
 	view_request_release(&c->options.view);

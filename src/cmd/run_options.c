@@ -30,7 +30,11 @@
 
 #define SCORES_USAGE                                                                                         \
 	"      --scores FILE       scores before the softmax\n"                                              \
-	"      --scores-stage S    raw (scaled products), capped (after softcap) or masked [raw]\n"
+	"      --scores-stage S    product (not scaled), raw (scaled), capped (after softcap) or\n"          \
+	"                          masked [raw]\n"                                                           \
+	"      --q FILE, --k FILE, --v FILE\n"                                                               \
+	"                          Q, K and V as they enter the scores: projected, normalised,\n"            \
+	"                          rotated, joined with the KV cache and appended keys\n"
 
 const char run_usage[] =
     "usage: attn run [options] INPUT...\n"
@@ -72,6 +76,9 @@ enum {
 	OPTION_SCORES,
 	OPTION_RANKINGS,
 	OPTION_HEATMAPS,
+	OPTION_Q, /* in the order of enum vectors_of */
+	OPTION_K,
+	OPTION_V,
 	OPTION_STAGE,
 	OPTION_FORMAT,
 	OPTION_SHARD,
@@ -97,6 +104,9 @@ static const struct option run_table[] = {
     OUTPUT_OPTIONS,
     {"scores", required_argument, NULL, OPTION_SCORES},
     {"scores-stage", required_argument, NULL, OPTION_STAGE},
+    {"q", required_argument, NULL, OPTION_Q},
+    {"k", required_argument, NULL, OPTION_K},
+    {"v", required_argument, NULL, OPTION_V},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
     MATRIX_OPTIONS,
@@ -111,14 +121,16 @@ static const struct option run_table[] = {
 static enum attn_status parse_stage(struct run_options *r, const struct options *o, struct attn_error *err)
 {
 	r->stage_given = true;
-	if (strcmp(o->value, "raw") == 0)
+	if (strcmp(o->value, "product") == 0)
+		r->stage = SCORES_PRODUCT;
+	else if (strcmp(o->value, "raw") == 0)
 		r->stage = SCORES_RAW;
 	else if (strcmp(o->value, "capped") == 0)
 		r->stage = SCORES_CAPPED;
 	else if (strcmp(o->value, "masked") == 0)
 		r->stage = SCORES_MASKED;
 	else
-		return option_fail(o, "'raw', 'capped' or 'masked'", err);
+		return option_fail(o, "'product', 'raw', 'capped' or 'masked'", err);
 	return ATTN_OK;
 }
 
@@ -165,6 +177,8 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 				      &r->scores,  &r->rankings, &r->heatmaps};
 	if (id >= OPTION_CONTEXT && id <= OPTION_HEATMAPS)
 		return option_once(o, paths[id - OPTION_CONTEXT], err);
+	if (id >= OPTION_Q && id <= OPTION_V)
+		return option_once(o, &r->vectors[id - OPTION_Q], err);
 	switch (id) {
 	case -1:
 		return ATTN_USAGE;
@@ -199,6 +213,11 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 		note_option(r->picture_option, sizeof r->picture_option, o);
 		return figure_option(&r->figure, id, o, err);
 	}
+}
+
+bool run_wants_vectors(const struct run_options *r)
+{
+	return r->vectors[VECTORS_Q] || r->vectors[VECTORS_K] || r->vectors[VECTORS_V];
 }
 
 static bool is_standard(const char *path)
@@ -252,7 +271,13 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 		return attn_fail(err, ATTN_USAGE,
 				 "%zu outputs are '-', expected one: standard output holds one file",
 				 standard);
-	const char *const tensors[] = {r->context, r->output, r->weights, r->scores};
+	const char *const tensors[] = {r->context,
+				       r->output,
+				       r->weights,
+				       r->scores,
+				       r->vectors[VECTORS_Q],
+				       r->vectors[VECTORS_K],
+				       r->vectors[VECTORS_V]};
 	bool needed = false; /* by a tensor whose name has no known ending */
 	for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
 		needed |= tensors[i] && format_of_name(tensors[i]) == FORMAT_UNKNOWN;
@@ -291,12 +316,16 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	const char *option = r->view.option;
 	if (!*option)
 		return ATTN_OK;
-	if (r->scores || r->shard || r->dry_run)
+	bool whole = r->scores || run_wants_vectors(r);
+	if (whole || r->shard || r->dry_run)
 		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' cannot be combined: %s", option,
-				 r->scores  ? "scores"
-				 : r->shard ? "shard"
-					    : "dry-run",
-				 r->scores  ? "it is for weights"
+				 r->scores               ? "scores"
+				 : r->vectors[VECTORS_Q] ? "q"
+				 : r->vectors[VECTORS_K] ? "k"
+				 : r->vectors[VECTORS_V] ? "v"
+				 : r->shard              ? "shard"
+							 : "dry-run",
+				 whole      ? "it is for weights"
 				 : r->shard ? "shards are of the whole"
 					    : "ask for the cost of the whole run");
 	if (!r->everything && !r->weights && !r->rankings && !r->heatmaps)
@@ -308,9 +337,17 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 /* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
-	static const char *const names[] = {"context", "output", "weights", "scores", "rankings", "heatmaps"};
-	const char *const outputs[] = {r->context, r->output,   r->weights,
-				       r->scores,  r->rankings, r->heatmaps};
+	static const char *const names[] = {"context",  "output", "weights", "scores", "rankings",
+					    "heatmaps", "q",      "k",       "v"};
+	const char *const outputs[] = {r->context,
+				       r->output,
+				       r->weights,
+				       r->scores,
+				       r->rankings,
+				       r->heatmaps,
+				       r->vectors[VECTORS_Q],
+				       r->vectors[VECTORS_K],
+				       r->vectors[VECTORS_V]};
 	enum {
 		OUTPUTS = sizeof outputs / sizeof *outputs
 	};
@@ -320,6 +357,9 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		standard += is_standard(outputs[i]);
 	}
 	r->everything = given == 0;
+	r->only_vectors =
+	    given == (size_t) !!r->vectors[VECTORS_Q] + !!r->vectors[VECTORS_K] + !!r->vectors[VECTORS_V] &&
+	    given > 0;
 	TRY(check_standard(r, standard, err));
 	TRY(check_distinct(outputs, names, OUTPUTS, err));
 	if (r->shard && r->dry_run)
@@ -329,6 +369,10 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
+	if (r->shard && run_wants_vectors(r))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--q', '--k' and '--v' cannot be combined with '--shard': shards hold rows");
 	TRY(check_view(r, err));
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,

@@ -231,7 +231,7 @@ enum attn_status result_labels(struct bundle *labels, const struct subject *subj
 	return status;
 }
 
-static enum attn_status choose_format(const char *path, enum format *format, struct attn_error *err)
+enum attn_status result_format(const char *path, enum format *format, struct attn_error *err)
 {
 	enum format ending = format_of_name(path);
 	if (ending != FORMAT_UNKNOWN)
@@ -253,7 +253,7 @@ static enum attn_status describe(struct result_file *file, const struct subject 
 {
 	*file = (struct result_file){
 	    .consumer = {.consume = consume, .done = done}, .path = path, .parts = parts, .subject = subject};
-	TRY(choose_format(path, chosen, err));
+	TRY(result_format(path, chosen, err));
 	enum format format = *chosen;
 	if (parts.weights)
 		add_rows_spec(file, "weights", "weight");
