@@ -71,7 +71,7 @@ _attn()
 {
 	local roles= settings= valued= words=
 	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max --theme --transparent
-		--font --font-size --width --range --clip --transform --sentences"
+		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
 	local forms="--text --tsv --json --jsonl"
@@ -119,6 +119,10 @@ _attn()
 		;;
 	--reduce)
 		COMPREPLY=($(compgen -W "max mean" -- "$word"))
+		return
+		;;
+	--markers)
+		COMPREPLY=($(compgen -W "keep drop" -- "$word"))
 		return
 		;;
 	--scores-stage)
@@ -169,7 +173,7 @@ _attn()
 		options="--output --format --terminal --head --layer --batch --order --image --patches
 			--skip-keys --threads --help $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --batch --title --threads --help $matrix $settings" ;;
+	view) options="--output --head --layer --batch --title --markers --threads --help $matrix $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"

@@ -114,6 +114,18 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 	case OPTION_TITLE:
 		f->title = o->value;
 		return ATTN_OK;
+	case OPTION_XLABEL:
+		return option_once(o, &f->xlabel, err);
+	case OPTION_YLABEL:
+		return option_once(o, &f->ylabel, err);
+	case OPTION_NO_COLORBAR:
+		f->heatmap.no_bar = true;
+		return ATTN_OK;
+	case OPTION_NO_CAPTION:
+		f->heatmap.no_notes = true;
+		return ATTN_OK;
+	case OPTION_MARKERS:
+		return option_markers(o, &f->keep_markers, err);
 	case OPTION_TRANSPOSE:
 		f->heatmap.transpose = true;
 		return ATTN_OK;
@@ -256,6 +268,12 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .key_ends = f->key_ends,
 	    .options = f->options->heatmap,
 	};
+	const char *columns = f->options->xlabel, *rows_title = f->options->ylabel;
+	bool transpose = figure.options.transpose;
+	if (columns)
+		*(transpose ? &figure.query_title : &figure.key_title) = columns;
+	if (rows_title)
+		*(transpose ? &figure.key_title : &figure.query_title) = rows_title;
 	if (f->options->terminal)
 		return terminal_print(f->options->terminal, &figure, f->self, err);
 	return write_figure(f, &figure, path, err);

@@ -12,6 +12,8 @@ struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
 	const char *title;               /* NULL: layer and head */
+	const char *xlabel, *ylabel;     /* of columns and rows; NULL: what they are; "": none */
+	bool keep_markers;               /* labels are tokens as in the file */
 	bool may_list;                   /* set by commands that have --colormap list */
 	bool list;                       /* it was given: colormaps_print, and nothing else */
 	bool sentences;                  /* lines where they end */

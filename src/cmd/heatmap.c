@@ -55,7 +55,12 @@ static const char usage[] =
     "      --max X           or it ends here\n"
     "      --clip P          or at this percentile of the cells, 50 to 100\n"
     "      --transform T     linear, sqrt or log colours [linear]\n"
-    "      --sentences       lines where sentences end\n";
+    "      --sentences       lines where sentences end\n"
+    "      --xlabel TEXT, --ylabel TEXT\n"
+    "                        titles of columns and rows; '' for none [key and query]\n"
+    "      --no-colorbar     no colour bar\n"
+    "      --no-caption      no caption under the picture\n"
+    "      --markers WHAT    subword markers of labels: keep or drop [drop]\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
 				"  -h, --help            show this help\n"
@@ -330,6 +335,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK && c.figure.keep_markers)
+			status = view_keep_markers(&c.view, &c.in, err);
 		if (status == ATTN_OK)
 			status = select_rows(&c, self, err);
 		if (status == ATTN_OK)

@@ -196,6 +196,12 @@ enum attn_status option_once(const struct options *o, const char **out, struct a
 	return ATTN_OK;
 }
 
+enum attn_status option_markers(const struct options *o, bool *keep, struct attn_error *err)
+{
+	*keep = strcmp(o->value, "keep") == 0;
+	return *keep || strcmp(o->value, "drop") == 0 ? ATTN_OK : option_fail(o, "'keep' or 'drop'", err);
+}
+
 enum attn_status option_top(const struct options *o, size_t *out, struct attn_error *err)
 {
 	if (strcmp(o->value, "all") == 0) {

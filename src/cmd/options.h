@@ -49,6 +49,11 @@ enum {
 	OPTION_CLIP,
 	OPTION_SENTENCES,
 	OPTION_ORDER,
+	OPTION_XLABEL,
+	OPTION_YLABEL,
+	OPTION_NO_COLORBAR,
+	OPTION_NO_CAPTION,
+	OPTION_MARKERS,
 	OPTION_THREADS, /* options_next takes it: no command sees it */
 	OPTION_OWN,
 };
@@ -79,6 +84,11 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
 	}
 
+#define MARKERS_OPTION                                                                                       \
+	{                                                                                                    \
+		"markers", required_argument, NULL, OPTION_MARKERS                                           \
+	}
+
 #define PICTURE_OPTIONS                                                                                      \
 	{"colormap", required_argument, NULL, OPTION_COLORMAP},                                              \
 	    {"cell", required_argument, NULL, OPTION_CELL}, {"size", required_argument, NULL, OPTION_SIZE},  \
@@ -94,6 +104,10 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 	    {"transform", required_argument, NULL, OPTION_TRANSFORM},                                        \
 	    {"clip", required_argument, NULL, OPTION_CLIP},                                                  \
 	    {"sentences", no_argument, NULL, OPTION_SENTENCES},                                              \
+	    {"xlabel", required_argument, NULL, OPTION_XLABEL},                                              \
+	    {"ylabel", required_argument, NULL, OPTION_YLABEL},                                              \
+	    {"no-colorbar", no_argument, NULL, OPTION_NO_COLORBAR},                                          \
+	    {"no-caption", no_argument, NULL, OPTION_NO_CAPTION}, MARKERS_OPTION,                            \
 	{                                                                                                    \
 		"numbers", required_argument, NULL, OPTION_NUMBERS                                           \
 	}
@@ -127,6 +141,9 @@ enum attn_status option_fail(const struct options *o, const char *expected, stru
 
 /* The value of an option that may be given once: ATTN_USAGE where *out is not NULL. */
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err);
+
+/* Whether --markers is 'keep' and not 'drop'. */
+enum attn_status option_markers(const struct options *o, bool *keep, struct attn_error *err);
 
 /* How many to list: a number from 1, or "all", which is SIZE_MAX. */
 enum attn_status option_top(const struct options *o, size_t *out, struct attn_error *err);

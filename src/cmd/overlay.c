@@ -65,6 +65,10 @@ static const char *meaningless(const struct figure_options *figure, const struct
 	    {h->clip > 0, "clip"},
 	    {h->transform != SCALE_LINEAR, "transform"},
 	    {figure->sentences, "sentences"},
+	    {figure->xlabel != NULL, "xlabel"},
+	    {figure->ylabel != NULL, "ylabel"},
+	    {h->no_bar, "no-colorbar"},
+	    {h->no_notes, "no-caption"},
 	};
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		if (options[i].given)

@@ -340,6 +340,8 @@ static enum attn_status compute(struct run_command *c, int argc, char **argv, st
 		return print_cost(c, err);
 	if (status == ATTN_OK && c->options.shard)
 		return write_shard(c, err);
+	if (status == ATTN_OK && c->options.figure.keep_markers)
+		status = view_keep_markers(&c->options.view, &c->in, err);
 	if (status == ATTN_OK)
 		status = view_apply(&c->options.view, &c->in, c->self, err);
 	if (status == ATTN_OK)

@@ -24,7 +24,8 @@
 	"\n"                                                                                                 \
 	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
 	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
-	"      --transform linear|sqrt|log, --sentences,\n"                                                  \
+	"      --transform linear|sqrt|log, --sentences, --xlabel TEXT,\n"                                   \
+	"      --ylabel TEXT, --no-colorbar, --no-caption, --markers keep|drop,\n"                           \
 	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
 	"      'attn heatmap --help'\n"
 

@@ -24,6 +24,7 @@ static const char usage[] =
     "      --layer LIST      layers of a stored result [all]\n"
     "      --batch LIST      batch items [all]\n"
     "      --title TEXT      title of the page [the names of the files]\n"
+    "      --markers WHAT    subword markers of tokens: keep or drop [drop]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE WORDS_USAGE
     "                          keys that --renormalise takes out: the first, a query's own,\n"
@@ -41,6 +42,7 @@ static const struct option table[] = {
     {"layer", required_argument, NULL, OPTION_LAYER},
     {"batch", required_argument, NULL, OPTION_BATCH},
     {"title", required_argument, NULL, OPTION_TITLE},
+    MARKERS_OPTION,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     THREADS_OPTION,
@@ -50,6 +52,7 @@ static const struct option table[] = {
 
 struct view_command {
 	const char *path, *title;
+	bool keep_markers;
 	struct selection_options selection;
 	struct view_request view;
 	struct inputs in;
@@ -288,6 +291,8 @@ static enum attn_status parse(struct view_command *c, struct options *o, bool *h
 			selection_option(&c->selection, id, o->value);
 		else if (id == OPTION_TITLE)
 			c->title = o->value;
+		else if (id == OPTION_MARKERS)
+			status = option_markers(o, &c->keep_markers, err);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
 		else
@@ -326,6 +331,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 					   view_exclusion(&c.view));
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK && c.keep_markers)
+			status = view_keep_markers(&c.view, &c.in, err);
 		if (status == ATTN_OK)
 			status = selection_open(&c.selected, &c.selection, c.in.info, err);
 		if (status == ATTN_OK)

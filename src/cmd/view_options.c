@@ -9,6 +9,7 @@
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
 #include "result/view.h"
+#include "tokens/token.h"
 #include "util/memory.h"
 
 bool is_view_option(int id)
@@ -62,6 +63,33 @@ static bool copy_list(struct string_list *to, const struct string_list *from)
 	for (size_t i = 0; i < from->count && ok; i++)
 		ok = string_list_add(to, from->items[i]);
 	return ok;
+}
+
+static bool show_raw(struct string_list *shown, const struct string_list *raw)
+{
+	struct buffer text = BUFFER_INIT;
+	bool ok = true;
+	string_list_release(shown);
+	for (size_t i = 0; i < raw->count && ok; i++) {
+		size_t length = strlen(raw->items[i]);
+		buffer_clear(&text);
+		token_add_visible(&text, raw->items[i], length, strspn(raw->items[i], " ") == length);
+		buffer_add(&text, "", 0);
+		ok = !text.failed && string_list_add(shown, text.data);
+	}
+	buffer_release(&text);
+	return ok;
+}
+
+enum attn_status view_keep_markers(const struct view_request *r, struct inputs *in, struct attn_error *err)
+{
+	if (r->words)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--markers keep' and '--words' cannot be combined: words have no markers");
+	return show_raw(&in->shown_queries, &in->info->query_labels) &&
+		       show_raw(&in->shown_keys, &in->info->key_labels)
+		   ? ATTN_OK
+		   : attn_fail_memory(err);
 }
 
 /* The labels of a view of words are as people read them. */

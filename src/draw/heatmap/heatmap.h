@@ -54,6 +54,8 @@ struct heatmap_options {
 	double font_size; /* points of labels, and other text in proportion; 0: 9, more in large pictures */
 	const char *font; /* family; NULL: "Sans" */
 	bool transparent; /* no background */
+	bool no_bar;      /* no colour bar, and no legend of masked cells beside it */
+	bool no_notes;    /* no caption under the picture */
 	bool transpose;   /* rows are keys, columns are queries */
 	enum heatmap_range range;
 	enum scale_transform transform;
@@ -76,7 +78,7 @@ struct heatmap_figure {
 						   selected); NULL: numbers */
 	const struct string_list *key_labels;   /* the same for its `keys`; a reduced grid shows every n-th */
 	const char *title;                      /* "layer 1, head 3"; NULL: none */
-	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key" */
+	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key"; "": none */
 	const char *value_title;                /* of the colour bar; NULL: "weight" */
 	const char *note;                       /* one more line under the picture; NULL: none */
 	const char *order;                      /* a line that says what panels are ordered by; NULL: none */

@@ -44,6 +44,8 @@ void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct h
 {
 	const struct grid *g = d->figure->panels[0].grid;
 	char text[160];
+	if (d->figure->options.no_notes)
+		return;
 	if (d->row_factor > 1 || d->col_factor > 1) {
 		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu weights",
 			 g->reduction == GRID_MEAN  ? "mean"
@@ -62,6 +64,8 @@ void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct h
 		note_add(notes, ends_fit(d, LAYOUT_ROWS) && ends_fit(d, LAYOUT_COLS)
 				    ? "lines where sentences end"
 				    : "sentences are too short for lines where they end");
+	if (d->figure->options.no_bar && d->scale.any_masked)
+		note_add(notes, "hatched cells are masked");
 	note_add(notes, d->figure->note);
 	note_add(notes, d->figure->order);
 }

@@ -344,6 +344,7 @@ void paint_figure(const struct drawing *d, struct canvas *canvas)
 		painter.line_width = d->layout.line;
 	for (size_t i = 0; i < d->figure->panel_count; i++)
 		paint_panel(&painter, i);
-	paint_bar(&painter);
+	if (!d->figure->options.no_bar)
+		paint_bar(&painter);
 	paint_words(&painter);
 }

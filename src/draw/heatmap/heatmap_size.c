@@ -176,6 +176,7 @@ static bool try_layout(struct drawing *d, const struct heatmap_options *options,
 	    .least_cell = least_cell,
 	    .row_numbers = d->row_numbers,
 	    .col_numbers = d->col_numbers,
+	    .no_bar = options->no_bar,
 	    .masked = d->scale.any_masked,
 	    .outer_titles = d->figure->row_titles != NULL,
 	};

@@ -74,6 +74,7 @@ struct layout_request {
 	size_t width;         /* exact width, instead of `size`; 0: automatic */
 	size_t largest;       /* side of all panels together; 0: as pixels allow */
 	bool horizontal_bar;  /* the colour bar is below, however high the panels are */
+	bool no_bar;          /* there is none, nor a legend for masked cells */
 	bool keep_text;       /* text has the size it is given, in large pictures too */
 	int least_cell;       /* automatic cells are no smaller: for numbers in them */
 	bool row_numbers;     /* labels are numbers, which may be thinned freely */

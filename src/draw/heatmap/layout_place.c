@@ -326,7 +326,9 @@ void layout_place(const struct layout_request *request, const struct layout_meas
 	place_left(&a);
 	place_top(&a, block, out->first_x + a.panels_width - a.margin);
 	place_bottom(&a);
-	if (out->bar_vertical)
+	if (request->no_bar)
+		out->bar_vertical = false;
+	else if (out->bar_vertical)
 		place_vertical_bar(&a);
 	else
 		place_horizontal_bar(&a);

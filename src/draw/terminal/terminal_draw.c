@@ -266,8 +266,13 @@ static void add_heading(struct terminal_drawing *d)
 	bool transpose = f->options.transpose;
 	struct buffer axes = BUFFER_INIT;
 	add_paragraph(d, f->title);
-	buffer_printf(&axes, "rows: %s, columns: %s", transpose ? keys : queries, transpose ? queries : keys);
-	add_paragraph(d, axes.data);
+	const char *rows = transpose ? keys : queries, *columns = transpose ? queries : keys;
+	if (*rows)
+		buffer_printf(&axes, "rows: %s", rows);
+	if (*columns)
+		buffer_printf(&axes, "%scolumns: %s", *rows ? ", " : "", columns);
+	if (axes.length > 0)
+		add_paragraph(d, axes.data);
 	buffer_add_char(d->out, '\n');
 	d->out->failed |= axes.failed;
 	buffer_release(&axes);
@@ -324,8 +329,10 @@ enum attn_status terminal_draw(const struct terminal *terminal, const struct hea
 	for (size_t i = 0; i < figure->panel_count; i += d.across)
 		add_panels(&d, i, size_min(i + d.across, figure->panel_count));
 	terminal_add_key(&d);
-	terminal_add_legend(&d);
-	add_all_notes(&d);
+	if (!figure->options.no_bar)
+		terminal_add_legend(&d);
+	if (!figure->options.no_notes)
+		add_all_notes(&d);
 	heatmap_scale_release(&d.scale);
 	return out->failed ? attn_fail_memory(err) : ATTN_OK;
 }
