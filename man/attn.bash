@@ -170,7 +170,7 @@ _attn()
 			--help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --head --layer --batch --order --image --patches
+		options="--output --format --terminal --scores --head --layer --batch --order --image --patches
 			--skip-keys --threads --help $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --batch --title --markers --threads --help $matrix $settings" ;;

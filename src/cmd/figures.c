@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/terminal.h"
+#include "draw/heatmap/wording.h"
 #include "draw/image/image.h"
 #include "tokens/sentence.h"
 #include "util/buffer.h"
@@ -62,9 +63,10 @@ static enum attn_status colormap_option(struct figure_options *f, const struct o
 }
 
 /* Options that say two things of one scale, or nothing about these values. */
-static enum attn_status check_scale(const struct heatmap_options *h, const struct rows_info *info,
+static enum attn_status check_scale(const struct figure_options *f, const struct rows_info *info,
 				    struct attn_error *err)
 {
+	const struct heatmap_options *h = &f->heatmap;
 	const char *range = h->range == HEATMAP_RANGE_FIXED ? "fixed" : "head";
 	if (h->scale_max > 0 && h->range != HEATMAP_RANGE_SHARED)
 		return attn_fail(err, ATTN_USAGE,
@@ -78,10 +80,10 @@ static enum attn_status check_scale(const struct heatmap_options *h, const struc
 		return attn_fail(err, ATTN_USAGE,
 				 "'--clip' and '--max' cannot be combined: both say where the scale ends");
 	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
-		return attn_fail(
-		    err, ATTN_USAGE,
-		    "these are signed weights, and '--colormap %s' does not show signs: give one of %s",
-		    colormap_name_of(h->colormap), colormap_diverging_names());
+		return attn_fail(err, ATTN_USAGE,
+				 "these are %s, and '--colormap %s' does not show signs: give one of %s",
+				 f->scores ? "scores" : "signed weights", colormap_name_of(h->colormap),
+				 colormap_diverging_names());
 	return ATTN_OK;
 }
 
@@ -155,7 +157,7 @@ static enum attn_status grid_limits(struct grid_options *grid, const struct figu
 				    const struct rows_info *info, size_t panels, struct attn_error *err)
 {
 	*grid = (struct grid_options){.reduction = f->reduction};
-	if (check_scale(&f->heatmap, info, err) != ATTN_OK)
+	if (check_scale(f, info, err) != ATTN_OK)
 		return ATTN_USAGE;
 	if (f->terminal) {
 		terminal_limits(f->terminal, info, panels, &f->heatmap, &grid->max_rows, &grid->max_cols);
@@ -252,6 +254,12 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 				    struct attn_error *err)
 {
 	const struct inputs *in = f->in;
+	struct buffer note = BUFFER_INIT;
+	if (f->options->scores)
+		buffer_printf(&note, "%s, before the softmax", f->options->scores);
+	note_add(&note, in->note);
+	if (note.failed)
+		return attn_fail_memory(err);
 	struct heatmap_figure figure = {
 	    .panels = panels,
 	    .panel_count = count,
@@ -260,7 +268,8 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .title = title,
 	    .key_title = in->info->shape.cross ? "key (source)" : "key",
 	    .query_title = "query",
-	    .note = in->note,
+	    .scores = f->options->scores != NULL,
+	    .note = note.data,
 	    .order = f->options->order,
 	    .signed_values = in->info->shape.signed_weights,
 	    .row_titles = rows->count ? rows : NULL,
@@ -274,9 +283,11 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 		*(transpose ? &figure.query_title : &figure.key_title) = columns;
 	if (rows_title)
 		*(transpose ? &figure.key_title : &figure.query_title) = rows_title;
-	if (f->options->terminal)
-		return terminal_print(f->options->terminal, &figure, f->self, err);
-	return write_figure(f, &figure, path, err);
+	enum attn_status status = f->options->terminal
+				      ? terminal_print(f->options->terminal, &figure, f->self, err)
+				      : write_figure(f, &figure, path, err);
+	buffer_release(&note);
+	return status;
 }
 
 enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_t count, const char *path,
@@ -290,6 +301,8 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	    panels != NULL && (f->options->ordered ? figure_panel_titles(info, grids, count, &titles)
 						   : figure_layer_titles(info, grids, count, &titles, &rows));
 	figure_place(&text, info, grids, count);
+	if (f->options->scores)
+		buffer_printf(&text, ": %s", f->options->scores);
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
 		panels[i] = (struct heatmap_panel){&grids[i], titles.items[i]};

@@ -11,6 +11,7 @@
 #include "cmd/view_options.h"
 #include "consumers/entropy.h"
 #include "draw/heatmap/order.h"
+#include "result/view.h"
 #include "util/memory.h"
 
 static const char usage[] =
@@ -27,6 +28,8 @@ static const char usage[] =
     "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
     "      --layer LIST      layers of a stored result; of several each is a row of panels [the first]\n"
     "      --batch NUMBER    batch item [0]\n"
+    "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"
+    "                        (after softcap) or masked (with what masks and biases add) [raw]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
     "Over a picture whose patches are the keys, of one token, --query TOKEN:\n"
@@ -70,6 +73,7 @@ static const char usage_end[] = "      --threads N       threads [the processors
 enum {
 	OPTION_FORMAT = OPTION_OWN,
 	OPTION_TERMINAL,
+	OPTION_SCORES,
 	OPTION_IMAGE,
 	OPTION_PATCHES,
 	OPTION_SKIP_KEYS
@@ -79,6 +83,7 @@ static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"terminal", no_argument, NULL, OPTION_TERMINAL},
+    {"scores", optional_argument, NULL, OPTION_SCORES},
     {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
@@ -103,6 +108,7 @@ enum panel_order {
 struct heatmap_command {
 	const char *path, *format;
 	bool on_terminal;
+	enum score_stage stage; /* where figure.scores is set */
 	struct terminal terminal;
 	struct overlay_options overlay;
 	struct selection_options selection;
@@ -247,6 +253,52 @@ static bool find_format(const char *name, enum heatmap_format *out)
 	return false;
 }
 
+static enum attn_status option_scores(struct heatmap_command *c, const struct options *o,
+				      struct attn_error *err)
+{
+	static const char *const titles[SCORE_STAGES] = {"unscaled scores", "scores", "scores after softcap",
+							 "scores with masks and biases"};
+	if (!o->value)
+		c->stage = SCORES_RAW;
+	else if (!score_stage_find(o->value, &c->stage))
+		return option_fail(o, SCORE_STAGES_EXPECTED, err);
+	c->figure.scores = titles[c->stage];
+	return ATTN_OK;
+}
+
+/* What is for weights that add up to 1. */
+static enum attn_status check_scores(const struct heatmap_command *c, struct attn_error *err)
+{
+	const char *option = !c->figure.scores                                ? NULL
+			     : c->overlay.image                               ? "image"
+			     : c->order == ORDER_ENTROPY                      ? "order entropy"
+			     : c->view.words                                  ? "words"
+			     : c->view.renormalise                            ? "renormalise"
+			     : c->view.top_keys > 0                           ? "top-keys"
+			     : c->figure.reduction == GRID_MEAN               ? "reduce mean"
+			     : c->figure.heatmap.range == HEATMAP_RANGE_FIXED ? "range fixed"
+									      : NULL;
+	return option ? attn_fail(err, ATTN_USAGE,
+				  "'--%s' and '--scores' cannot be combined: it is for weights, of which "
+				  "masked ones are 0 and the rest add up to 1",
+				  option)
+		      : ATTN_OK;
+}
+
+/* Make the rows ready to be streamed: weights, or scores as if they were. */
+static enum attn_status plan(struct heatmap_command *c, struct attn_error *err)
+{
+	const struct rows_selection rows = selection_rows(&c->selected);
+	const struct rows_want want = {.weights = true, .scores = 1u << c->stage};
+	struct named_rows view;
+	if (!c->figure.scores)
+		return plan_weights(&c->in, &c->selected, err);
+	TRY(inputs_plan(&c->in, &rows, want, err));
+	TRY(view_scores_open(&view, &c->in.rows, c->stage, err));
+	inputs_show(&c->in, &view);
+	return ATTN_OK;
+}
+
 static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
 				      struct attn_error *err)
 {
@@ -268,6 +320,8 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			status = option_format(c, o, err);
 		else if (id == OPTION_TERMINAL)
 			c->on_terminal = true;
+		else if (id == OPTION_SCORES)
+			status = option_scores(c, o, err);
 		else if (id == OPTION_IMAGE)
 			status = option_once(o, &c->overlay.image, err);
 		else if (id == OPTION_PATCHES)
@@ -332,6 +386,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK)
+			status = check_scores(&c, err);
+		if (status == ATTN_OK)
 			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
@@ -340,7 +396,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = select_rows(&c, self, err);
 		if (status == ATTN_OK)
-			status = plan_weights(&c.in, &c.selected, err);
+			status = plan(&c, err);
 		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)

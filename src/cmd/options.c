@@ -196,6 +196,18 @@ enum attn_status option_once(const struct options *o, const char **out, struct a
 	return ATTN_OK;
 }
 
+bool score_stage_find(const char *name, enum score_stage *stage)
+{
+	static const char *const names[SCORE_STAGES] = {"product", "raw", "capped", "masked"};
+	for (size_t i = 0; i < SCORE_STAGES; i++) {
+		if (strcmp(name, names[i]) == 0) {
+			*stage = (enum score_stage)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 enum attn_status option_markers(const struct options *o, bool *keep, struct attn_error *err)
 {
 	*keep = strcmp(o->value, "keep") == 0;

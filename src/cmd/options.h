@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attention/rows.h"
 #include "cmd/cmd.h"
 #include "input/roles.h"
 
@@ -141,6 +142,10 @@ enum attn_status option_fail(const struct options *o, const char *expected, stru
 
 /* The value of an option that may be given once: ATTN_USAGE where *out is not NULL. */
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err);
+
+/* A stage by its name; false: not one of those expected. */
+bool score_stage_find(const char *name, enum score_stage *stage);
+#define SCORE_STAGES_EXPECTED "'product', 'raw', 'capped' or 'masked'"
 
 /* Whether --markers is 'keep' and not 'drop'. */
 enum attn_status option_markers(const struct options *o, bool *keep, struct attn_error *err);

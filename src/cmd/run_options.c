@@ -122,16 +122,8 @@ static const struct option run_table[] = {
 static enum attn_status parse_stage(struct run_options *r, const struct options *o, struct attn_error *err)
 {
 	r->stage_given = true;
-	if (strcmp(o->value, "product") == 0)
-		r->stage = SCORES_PRODUCT;
-	else if (strcmp(o->value, "raw") == 0)
-		r->stage = SCORES_RAW;
-	else if (strcmp(o->value, "capped") == 0)
-		r->stage = SCORES_CAPPED;
-	else if (strcmp(o->value, "masked") == 0)
-		r->stage = SCORES_MASKED;
-	else
-		return option_fail(o, "'product', 'raw', 'capped' or 'masked'", err);
+	if (!score_stage_find(o->value, &r->stage))
+		return option_fail(o, SCORE_STAGES_EXPECTED, err);
 	return ATTN_OK;
 }
 

@@ -34,4 +34,9 @@ enum attn_status view_crop_open(struct named_rows *view, const struct named_rows
 enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
 				 struct attn_error *err);
 
+/* Scores of a stage in place of weights, 0 where masked.  The inner source must have been asked
+ * for them.  The view's rows may be negative, as signed weights may. */
+enum attn_status view_scores_open(struct named_rows *view, const struct named_rows *inner,
+				  enum score_stage stage, struct attn_error *err);
+
 #endif

@@ -79,7 +79,7 @@ struct heatmap_figure {
 	const struct string_list *key_labels;   /* the same for its `keys`; a reduced grid shows every n-th */
 	const char *title;                      /* "layer 1, head 3"; NULL: none */
 	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key"; "": none */
-	const char *value_title;                /* of the colour bar; NULL: "weight" */
+	bool scores;                            /* values are scores, and not weights */
 	const char *note;                       /* one more line under the picture; NULL: none */
 	const char *order;                      /* a line that says what panels are ordered by; NULL: none */
 	bool signed_values;                     /* the scale goes to both sides of 0 */

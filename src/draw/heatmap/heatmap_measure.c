@@ -1,4 +1,6 @@
 /* How much room the words of a heatmap take: what its layout asks for. */
+#include <math.h>
+
 #include "draw/heatmap/heatmap_internal.h"
 
 struct text_box measure_label(void *context, enum layout_axis axis, size_t i, int size, int limit)
@@ -94,14 +96,17 @@ struct text_box measure_text(void *context, enum layout_text which, const struct
 int number_font(const struct drawing *d, int cell, int *least_cell)
 {
 	int padding = (int)(6.0 * d->text_scale + 0.5), need = 0;
-	char text[CELL_NUMBER_SIZE], negative[CELL_NUMBER_SIZE];
-	cell_number((float)d->scale.highest, text);
-	cell_number((float)d->scale.lowest, negative);
+	/* Numbers below 10 have decimals: they may be wider than those at the ends. */
+	const double ends[] = {d->scale.highest, d->scale.lowest, fmin(d->scale.highest, 9.99),
+			       fmax(d->scale.lowest, -9.99)};
 	for (int points = 11; points >= 9; points--) {
 		int size = (int)(points * d->text_scale + 0.5);
-		struct text_box box = text_box_max(text_measure(d->text, ".00", plain_style(size, 0)),
-						   text_measure(d->text, text, plain_style(size, 0)));
-		box = text_box_max(box, text_measure(d->text, negative, plain_style(size, 0)));
+		struct text_box box = text_measure(d->text, ".00", plain_style(size, 0));
+		for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+			char text[CELL_NUMBER_SIZE];
+			cell_number((float)ends[i], text);
+			box = text_box_max(box, text_measure(d->text, text, plain_style(size, 0)));
+		}
 		need = (box.width > box.above + box.below ? box.width : box.above + box.below) + padding;
 		if (need <= cell && !least_cell)
 			return size;

@@ -47,11 +47,11 @@ void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct h
 	if (d->figure->options.no_notes)
 		return;
 	if (d->row_factor > 1 || d->col_factor > 1) {
-		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu weights",
+		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu %ss",
 			 g->reduction == GRID_MEAN  ? "mean"
 			 : d->figure->signed_values ? "largest magnitude"
 						    : "maximum",
-			 d->row_factor, d->col_factor);
+			 d->row_factor, d->col_factor, value_name(d->figure));
 		note_add(notes, text);
 	}
 	heatmap_scale_notes(notes, &d->scale, d->figure);

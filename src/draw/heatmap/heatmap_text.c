@@ -54,9 +54,9 @@ const char *col_title(const struct drawing *d)
 
 const char *bar_title(const struct drawing *d)
 {
-	if (d->figure->value_title)
-		return d->figure->value_title;
-	return d->scale.tops ? "weight / largest" : "weight";
+	if (d->scale.tops)
+		return d->figure->scores ? "score / largest" : "weight / largest";
+	return value_name(d->figure);
 }
 
 const char *panel_title(const struct drawing *d, size_t panel, char text[PANEL_TITLE_SIZE])

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "draw/heatmap/heatmap.h"
+
 void note_add(struct buffer *notes, const char *text)
 {
 	if (!text || !*text)
@@ -13,6 +15,11 @@ void note_add(struct buffer *notes, const char *text)
 	if (notes->length > 0)
 		buffer_add_string(notes, "; ");
 	buffer_add_string(notes, text);
+}
+
+const char *value_name(const struct heatmap_figure *figure)
+{
+	return figure->scores ? "score" : "weight";
 }
 
 const char *ordinal_ending(size_t n)

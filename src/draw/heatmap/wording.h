@@ -9,6 +9,10 @@
 /* Append a note, behind "; " if it is not the first; NULL and "" are none. */
 void note_add(struct buffer *notes, const char *text);
 
+/* What cells show: "weight" or "score". */
+struct heatmap_figure;
+const char *value_name(const struct heatmap_figure *figure);
+
 const char *ordinal_ending(size_t n); /* "st", "nd", "rd" or "th" */
 
 enum {

@@ -247,7 +247,7 @@ static void add_masked(struct terminal_drawing *d)
 
 void terminal_add_legend(struct terminal_drawing *d)
 {
-	const char *title = d->figure->value_title ? d->figure->value_title : "weight";
+	const char *title = value_name(d->figure);
 	size_t name = size_min(text_width(title), 12), columns = d->terminal->columns;
 	size_t length = columns < BAR + 2 ? SHORT_BAR : BAR;
 	bool narrow = columns < LEGEND;
