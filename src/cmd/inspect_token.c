@@ -17,12 +17,13 @@ static const char usage[] =
     "usage: attn inspect token TOKEN [options] INPUT...\n"
     "\n"
     "Say what TOKEN attends to, heaviest first, for each head and in the mean over heads.\n"
-    "TOKEN is text, with or without its subword marker, or '#8' for the token at index 8; a\n"
-    "token that occurs several times is shown for each place.  INPUT is a file to compute\n"
+    "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, or\n"
+    "'#all' for all; a token that occurs several times is shown for each place.  INPUT is a file to compute\n"
     "from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
+    "      --steps=full      the same from x W_Q on: also the vectors x, q and k\n"
     "      --top N           how many to list, or 'all' [5; with --steps all, in order]\n"
     "      --head LIST       heads by number or name, such as 0,3-5; no mean then [all]\n"
     "      --layer LIST      layers of a stored result [all]\n"
@@ -59,7 +60,7 @@ enum {
 
 static const struct option table[] = {
     {"to", no_argument, NULL, OPTION_TO},
-    {"steps", no_argument, NULL, OPTION_STEPS},
+    {"steps", optional_argument, NULL, OPTION_STEPS},
     {"top", required_argument, NULL, OPTION_TOP},
     {"head", required_argument, NULL, OPTION_HEAD},
     {"layer", required_argument, NULL, OPTION_LAYER},
@@ -73,7 +74,7 @@ static const struct option table[] = {
 
 struct token_command {
 	const char *token;
-	bool help, to, steps;
+	bool help, to, steps, full;
 	size_t top; /* 0: not given */
 	enum table_format format;
 	struct selection_options selection;
@@ -83,6 +84,14 @@ struct token_command {
 	bool *places; /* (queries or keys): where the token is */
 	struct ranking ranking;
 };
+
+static enum attn_status option_steps(struct token_command *c, const struct options *o, struct attn_error *err)
+{
+	c->steps = true;
+	c->full = o->value != NULL;
+	return !o->value || strcmp(o->value, "full") == 0 ? ATTN_OK
+							  : option_fail(o, "'full', or nothing", err);
+}
 
 static enum attn_status parse(struct token_command *c, struct options *o, struct attn_error *err)
 {
@@ -94,7 +103,7 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 		else if (id == OPTION_TO)
 			c->to = true;
 		else if (id == OPTION_STEPS)
-			c->steps = true;
+			status = option_steps(c, o, err);
 		else if (id == OPTION_TOP)
 			status = option_top(o, &c->top, err);
 		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
@@ -151,6 +160,11 @@ static enum attn_status find_places(struct token_command *c, struct attn_error *
 	c->places = array_alloc(raw->count, sizeof *c->places);
 	if (!c->places)
 		return attn_fail_memory(err);
+	if (strcmp(c->token, "#all") == 0) {
+		for (size_t i = 0; i < raw->count; i++)
+			c->places[i] = true;
+		return ATTN_OK;
+	}
 	if (c->token[0] == '#' && parse_count(c->token + 1, &index)) {
 		size_t first = c->to ? key_number(in->info, 0) : query_number(in->info, 0);
 		size_t last = first; /* numbers ascend */
@@ -201,8 +215,11 @@ static enum attn_status print(struct token_command *c, const struct command *sel
 static enum attn_status show_steps(struct token_command *c, const struct command *self,
 				   struct attn_error *err)
 {
-	struct steps steps = {
-	    .in = &c->in, .selection = &c->selected, .places = c->places, .top = c->top ? c->top : SIZE_MAX};
+	struct steps steps = {.in = &c->in,
+			      .selection = &c->selected,
+			      .places = c->places,
+			      .full = c->full,
+			      .top = c->top ? c->top : SIZE_MAX};
 	enum attn_status status = steps_compute(&steps, self, err);
 	if (status == ATTN_OK)
 		status = steps_write(&steps, self, table_format_settle(c->format), err);

@@ -44,6 +44,9 @@ void steps_release(struct steps *s)
 	gather_release(&s->rows);
 	spread_consumer_release(&s->scaled);
 	spread_consumer_release(&s->product);
+	if (s->source)
+		s->source->free(s->source);
+	plan_release(&s->plan);
 	*s = (struct steps){0};
 }
 
@@ -88,8 +91,6 @@ enum attn_status steps_compute(struct steps *s, const struct command *self, stru
 	const struct attention *a = s->in->subject.attention;
 	struct row_consumer *consumers[] = {&s->rows.consumer, &s->scaled.consumer, &s->product.consumer};
 	struct rows_selection rows = selection_rows(s->selection);
-	struct row_source *source = NULL;
-	struct plan plan = {0};
 	if (a->lambda)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
@@ -99,16 +100,13 @@ enum attn_status steps_compute(struct steps *s, const struct command *self, stru
 	const struct rows_want want = wanted(s, a);
 	enum attn_status status = open_consumers(s, a, want.scores, err);
 	if (status == ATTN_OK)
-		status = plan_init(&plan, a, &rows, want, err);
+		status = plan_init(&s->plan, a, &rows, want, err);
 	if (status == ATTN_OK)
-		status = plan_run(&plan, &source, err);
+		status = plan_run(&s->plan, &s->source, err);
 	if (status == ATTN_OK)
-		status = progress_stream(self, source, &rows, consumers, s->unscaled ? 3 : 2, err);
+		status = progress_stream(self, s->source, &rows, consumers, s->unscaled ? 3 : 2, err);
 	if (status == ATTN_OK)
 		s->changed = scores_changed(s);
-	if (source)
-		source->free(source);
-	plan_release(&plan);
 	return status;
 }
 

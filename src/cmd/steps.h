@@ -46,7 +46,11 @@ struct steps {
 	const bool *places; /* (queries): of which to tell the steps */
 	size_t top;         /* so many keys of each, heaviest first; SIZE_MAX: all, in order */
 
+	bool full; /* from x W_Q on: with the vectors, too */
+
 	/* Filled by steps_compute: */
+	struct plan plan;
+	struct row_source *source; /* owned, has Q and K */
 	struct gather rows;
 	struct spread_consumer scaled, product; /* how spread out attention is, and would be unscaled */
 	bool unscaled;                          /* scaling changes something, so that `product` is filled */
@@ -78,6 +82,21 @@ void steps_release(struct steps *s); /* safe on a zeroed one */
 /* Make the table of a chosen query; table->lines has room for all keys. */
 void steps_table(const struct steps *s, size_t batch, size_t head, size_t slot, size_t query,
 		 struct step_table *table);
+
+/* The numbers of a vector, of which `data` is another's; NULL data: there is none. */
+struct step_vector {
+	const float *data;
+	size_t size;
+};
+
+/* The embedding that a table's query is projected from (none for precomputed Q), and q and k as
+ * they enter the score. */
+struct step_vector steps_x(const struct steps *s, const struct step_table *table);
+struct step_vector steps_q(const struct steps *s, const struct step_table *table);
+struct step_vector steps_k(const struct steps *s, const struct step_table *table, size_t key);
+
+/* These as a table of text, with what made them. */
+void steps_text_vectors(const struct steps *s, const struct step_table *table, struct buffer *text);
 
 /* On standard output. */
 enum attn_status steps_write(const struct steps *s, const struct command *self, enum table_format format,

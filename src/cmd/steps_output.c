@@ -14,6 +14,34 @@ struct printer {
 	size_t printed; /* rows of tables, or tables in text, or heads in a summary */
 };
 
+/* The numbers of a vector with something between them. */
+static void add_vector(struct buffer *text, struct step_vector v, const char *between)
+{
+	for (size_t i = 0; i < v.size; i++) {
+		buffer_add_string(text, i ? between : "");
+		buffer_add_float(text, v.data[i]);
+	}
+}
+
+/* --steps=full: the vectors of a line, in the order of vector_names. */
+static const char *const vector_names[] = {"x", "q", "k"};
+
+static void add_vectors(struct printer *p, const struct step_line *line)
+{
+	const struct step_vector vectors[] = {steps_x(p->s, &p->table), steps_q(p->s, &p->table),
+					      steps_k(p->s, &p->table, line->key)};
+	for (size_t i = 0; i < 3; i++) {
+		if (p->format == TABLE_TSV) {
+			buffer_add_char(&p->text, '\t');
+			add_vector(&p->text, vectors[i], " ");
+			continue;
+		}
+		buffer_printf(&p->text, ", \"%s\": %s", vector_names[i], vectors[i].data ? "[" : "null");
+		add_vector(&p->text, vectors[i], ", ");
+		buffer_add_string(&p->text, vectors[i].data ? "]" : "");
+	}
+}
+
 static void print_tsv(struct printer *p, const struct step_line *line)
 {
 	const struct rows_info *info = p->s->in->info;
@@ -31,6 +59,8 @@ static void print_tsv(struct printer *p, const struct step_line *line)
 		if (isfinite(line->values[step]))
 			buffer_add_float(text, (float)line->values[step]);
 	}
+	if (p->s->full)
+		add_vectors(p, line);
 	if (info->has_batch)
 		buffer_printf(text, "\t%zu", p->table.batch);
 	buffer_add_char(text, '\n');
@@ -59,6 +89,8 @@ static void print_json(struct printer *p, const struct step_line *line)
 		else
 			buffer_add_string(text, "null");
 	}
+	if (p->s->full)
+		add_vectors(p, line);
 	if (info->has_batch)
 		buffer_printf(text, ", \"batch\": %zu", p->table.batch);
 	buffer_add_string(text, p->format == TABLE_JSON ? "}" : "}\n");
@@ -165,6 +197,8 @@ static enum attn_status print(FILE *stream, void *context, struct attn_error *er
 		fputs("layer\thead\tquery\tquery_token\tkey\tkey_token", stream);
 		for (size_t step = 0; step < STEP_COUNT; step++)
 			fprintf(stream, "\t%s", step_names[step]);
+		for (size_t i = 0; i < 3 && p->s->full; i++)
+			fprintf(stream, "\t%s", vector_names[i]);
 		fputs(p->s->in->info->has_batch ? "\tbatch\n" : "\n", stream);
 	}
 	if (p->format == TABLE_JSON)

@@ -264,6 +264,8 @@ void steps_text_table(const struct steps *s, const struct step_table *table, str
 	buffer_printf(text, ", query %zu: ", table->query);
 	buffer_add_clean(text, s->in->shown_queries.items[table->query]);
 	buffer_add_string(text, "\n\n");
+	if (s->full)
+		steps_text_vectors(s, table, text);
 	l.columns[COLUMN_TOKEN].left = true;
 	put_lines(&l, table);
 	l.text = text;
