@@ -12,10 +12,10 @@
 struct rows_want {
 	bool weights;    /* and cells; without, a row is never stored */
 	bool context;    /* given where there are values */
-	bool values;     /* V is prepared, also without context: see source_vectors; always with context */
 	unsigned scores; /* bits, 1 << a score_stage each */
 	bool unscaled_weights;
 	bool shares; /* with context */
+	bool values; /* V is prepared, also without context: see source_vectors; always with it */
 };
 
 /* Chosen heads of `all`, and where their vectors lie among those of chosen ones. */

@@ -263,7 +263,8 @@ static void test_one_stream(void **state)
 	struct planned r;
 	struct attn_error err = {0};
 	(void)state;
-	planned_open(&r, &b, NULL, (struct rows_want){true, true, SCORES_OF(SCORE_STAGES) - 1, true, true});
+	planned_open(&r, &b, NULL,
+		     (struct rows_want){true, true, SCORES_OF(SCORE_STAGES) - 1, true, true, true});
 	if (rows_stream(r.source, NULL, (struct row_consumer *[]){&s.consumer}, 1, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	assert_true(s.seen);
