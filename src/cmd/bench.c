@@ -26,7 +26,7 @@ static const char usage[] =
     "                        [12x512x64 12x2048x64 32x1024x128]\n"
     "      --mode MODE       context, weights (context and all weights in memory), projected\n"
     "                        (context from embeddings and projections), or all [all]\n"
-    "      --causal          a query sees no key after its own position\n"
+    "      --causal          a query attends to no key after its own position\n"
     "      --threads N       threads [the processors that this process may use]\n"
     "      --seconds S       how long to measure each [0.5]\n"
     "      --text, --tsv, --json\n"
