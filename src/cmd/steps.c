@@ -161,7 +161,7 @@ static void add_line(struct step_line *sum, const struct step_line *line)
 		sum->values[step] += line->values[step];
 }
 
-/* The heaviest first; of equals, what is visible, and the lower index. */
+/* The heaviest first; of equals, keys attended to, then the lower index. */
 static int compare_lines(const void *a, const void *b)
 {
 	const struct step_line *x = a, *y = b;
