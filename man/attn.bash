@@ -163,20 +163,20 @@ _attn()
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
-			--format --top --shard --dry-run --threads --help $matrix $forms $picture $settings"
+			--format --top --shard --dry-run --head --layer --mean --threads --help $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
 			--help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --head --layer --batch --order --image --patches
+		options="--output --format --terminal --head --layer --mean --batch --order --image --patches
 			--skip-keys --threads --help $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --batch --title --threads --help $matrix $settings" ;;
+	view) options="--output --head --layer --mean --batch --title --threads --help $matrix $settings" ;;
 	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
 	"inspect token")
-		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"
+		options="--to --steps --top --head --layer --mean --batch --threads --help $view $forms $settings"
 		;;
 	"inspect file") options="--help $forms" ;;
 	esac

@@ -24,8 +24,10 @@ static const char usage[] =
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
     "      --top N           how many to list, or 'all' [5; with --steps all, in order]\n"
-    "      --head LIST       heads by number or name, such as 0,3-5; no mean then [all]\n"
-    "      --layer LIST      layers of a stored result [all]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; no mean then; mean or max\n"
+    "                        of all alone [all]\n"
+    "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"
     "What is shown:\n"
@@ -61,8 +63,7 @@ static const struct option table[] = {
     {"to", no_argument, NULL, OPTION_TO},
     {"steps", no_argument, NULL, OPTION_STEPS},
     {"top", required_argument, NULL, OPTION_TOP},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
@@ -97,7 +98,7 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 			c->steps = true;
 		else if (id == OPTION_TOP)
 			status = option_top(o, &c->top, err);
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
@@ -175,7 +176,7 @@ static enum attn_status rank(struct token_command *c, const struct command *self
 {
 	const struct rows_info *info = c->in.info;
 	struct ranking_options options = {.top = c->top, .to = c->to, .subjects = c->places};
-	options.mean = info->shape.heads > 1 && !c->selection.heads;
+	options.mean = info->shape.heads > 1 && c->selected.every_head;
 	TRY(ranking_init(&c->ranking, &info->shape, &options, err));
 	struct rows_selection rows = selection_rows(&c->selected);
 	if (!c->to)
@@ -239,6 +240,7 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 "'%s' is about a scale of colours, of which a ranking has none: it also "
 				 "requires --renormalise",
 				 view_exclusion(&c->view));
+	char joins[24];
 	c->token = argv[0];
 	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
 	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
@@ -247,8 +249,16 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
 	if (status == ATTN_OK)
 		status = selection_open(&c->selected, &c->selection, c->in.info, err);
+	if (status == ATTN_OK && c->steps &&
+	    selection_joins(&c->selected, &c->selection, joins, sizeof joins))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--steps' and '%s' cannot be combined: each head has scores and steps of "
+				 "its own, of which the weights are joined",
+				 joins);
 	if (status == ATTN_OK && !c->steps)
 		status = plan_weights(&c->in, &c->selected, err);
+	if (status == ATTN_OK)
+		status = selection_join(&c->selected, &c->in, err);
 	if (status == ATTN_OK)
 		status = view_apply(&c->view, &c->in, self, err);
 	if (status == ATTN_OK)

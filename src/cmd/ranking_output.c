@@ -52,15 +52,27 @@ static void add_head(struct buffer *text, const struct printer *p, size_t head)
 {
 	if (head == ranking_mean(p->view->ranking))
 		buffer_add_string(text, "mean");
+	else if (p->view->in->info->joined_heads)
+		buffer_add_string(text, p->view->in->info->joined_heads);
 	else
-		buffer_printf(text, "%zu", head);
+		buffer_printf(text, "%zu", head_number(p->view->in->info, head));
+}
+
+static void add_layer(struct buffer *text, const struct printer *p, size_t layer)
+{
+	const struct rows_info *info = p->view->in->info;
+	if (info->joined_layers)
+		buffer_add_string(text, info->joined_layers);
+	else
+		buffer_printf(text, "%zu", layer_number(info, layer));
 }
 
 static void print_tsv(struct printer *p, const struct row *row)
 {
 	const struct rows_info *info = p->view->in->info;
 	struct buffer *text = &p->text;
-	buffer_printf(text, "%zu\t", info->first_layer + row->layer);
+	add_layer(text, p, row->layer);
+	buffer_add_char(text, '\t');
 	add_head(text, p, row->head);
 	buffer_printf(text, "\t%zu\t", query_number(info, row->query));
 	buffer_add_tsv(text, info->query_labels.items[row->query]);
@@ -77,13 +89,17 @@ static void print_json(struct printer *p, const struct row *row)
 {
 	const struct rows_info *info = p->view->in->info;
 	struct buffer *text = &p->text;
-	bool lines = p->view->format == TABLE_JSONL, mean = row->head == ranking_mean(p->view->ranking);
+	bool lines = p->view->format == TABLE_JSONL;
+	const char *layer_quote = info->joined_layers ? "\"" : "";
+	const char *head_quote =
+	    info->joined_heads || row->head == ranking_mean(p->view->ranking) ? "\"" : "";
 	if (!lines)
 		buffer_add_string(text, p->rows ? ",\n  " : "\n  ");
-	buffer_printf(text, "{\"layer\": %zu, \"head\": %s", info->first_layer + row->layer,
-		      mean ? "\"" : "");
+	buffer_printf(text, "{\"layer\": %s", layer_quote);
+	add_layer(text, p, row->layer);
+	buffer_printf(text, "%s, \"head\": %s", layer_quote, head_quote);
 	add_head(text, p, row->head);
-	buffer_printf(text, "%s, \"query\": %zu, \"query_token\": ", mean ? "\"" : "",
+	buffer_printf(text, "%s, \"query\": %zu, \"query_token\": ", head_quote,
 		      query_number(info, row->query));
 	buffer_add_json_string(text, info->query_labels.items[row->query]);
 	buffer_printf(text, ", \"rank\": %zu, \"key\": %zu, \"key_token\": ", row->rank,
@@ -210,13 +226,12 @@ static void print_heading(struct printer *p, const struct row *row)
 	if (info->has_batch)
 		buffer_printf(text, "batch %zu ", row->batch);
 	if (info->layer_known)
-		buffer_printf(text, "layer %zu ", info->first_layer + row->layer);
-	if (row->head == ranking_mean(p->view->ranking)) {
+		buffer_printf(text, "%s%s", layer_title(info, row->layer, name, sizeof name),
+			      info->joined_layers ? ", " : " ");
+	if (row->head == ranking_mean(p->view->ranking))
 		buffer_add_string(text, "mean over heads");
-	} else {
-		buffer_add_string(text, "head ");
-		buffer_add_clean(text, head_text(info, row->head, name, sizeof name));
-	}
+	else
+		buffer_add_clean(text, head_title(info, row->head, name, sizeof name));
 	buffer_add_char(text, '\n');
 	flush_text(p);
 }

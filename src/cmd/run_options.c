@@ -44,8 +44,16 @@ const char run_usage[] =
     "      --shard I/N         only shard I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
-    "\n" OUTPUTS_USAGE(SCORES_USAGE) "\n"
-				     "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
+    "\n" OUTPUTS_USAGE(
+	SCORES_USAGE) "\n"
+		      "Which heads, then without context and output:\n"
+		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of all\n"
+		      "                          [all]\n"
+		      "      --layer LIST        layers of a stored result; mean or max of all [all]\n"
+		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
+		      "                          --layer LIST\n"
+		      "\n"
+		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
 			     "  -h, --help              show this help\n"
@@ -99,6 +107,7 @@ static const struct option run_table[] = {
     {"scores-stage", required_argument, NULL, OPTION_STAGE},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    SELECTION_OPTIONS,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     TABLE_OPTIONS,
@@ -159,6 +168,10 @@ static void note_option(char *text, size_t size, const struct options *o)
 static enum attn_status parse_one(struct run_options *r, struct inputs *in, int id, const struct options *o,
 				  struct attn_error *err)
 {
+	if (is_selection_option(id)) {
+		selection_option(&r->selection, id, o->value);
+		return ATTN_OK;
+	}
 	if (is_view_option(id))
 		return view_option(&r->view, id, o, err);
 	const char **const paths[] = {&r->context, &r->output,   &r->weights,
@@ -305,6 +318,20 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	return ATTN_OK;
 }
 
+/* What is not made of chosen heads. */
+static enum attn_status check_selection(const struct run_options *r, struct attn_error *err)
+{
+	const struct selection_options *s = &r->selection;
+	const char *option = s->heads ? "--head" : s->layers ? "--layer" : "--mean";
+	if (!s->heads && !s->layers && !s->mean)
+		return ATTN_OK;
+	if (r->shard || r->dry_run)
+		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' cannot be combined: %s", option,
+				 r->shard ? "shard" : "dry-run",
+				 r->shard ? "shards are of the whole" : "ask for the cost of the whole run");
+	return ATTN_OK;
+}
+
 /* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
@@ -330,6 +357,7 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
 	TRY(check_view(r, err));
+	TRY(check_selection(r, err));
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");

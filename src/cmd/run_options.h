@@ -22,6 +22,7 @@ struct run_options {
 	enum table_format table_format;    /* of a ranking on standard output */
 	enum table_format rankings_format; /* of the file `rankings` */
 	struct figure_options figure;
+	struct selection_options selection;
 	struct view_request view; /* of weights, rankings and heatmaps */
 
 	/* Private: the last option of a kind, "--json", or "". */

@@ -24,6 +24,13 @@ struct rows_info {
 	size_t *query_numbers, *key_numbers;
 	struct string_list head_names; /* `heads` strings, or empty */
 	bool has_tokens;               /* some labels are tokens, not numbers */
+
+	/* The same for heads and layers, (heads) and (layers); or, where the one is several
+	 * joined, what it is called: "mean of heads 3, 7".  Owned, or NULL. */
+	size_t *head_numbers, *layer_numbers;
+	char *joined_heads, *joined_layers;
+
+	bool other_keys; /* queries or keys are not those that masking is about: some, or joined */
 };
 
 /* A source with what its rows are called, which whoever has the pair releases: the source
@@ -45,6 +52,16 @@ static inline size_t query_number(const struct rows_info *info, size_t i)
 static inline size_t key_number(const struct rows_info *info, size_t i)
 {
 	return info->key_numbers ? info->key_numbers[i] : i;
+}
+
+static inline size_t head_number(const struct rows_info *info, size_t i)
+{
+	return info->head_numbers ? info->head_numbers[i] : i;
+}
+
+static inline size_t layer_number(const struct rows_info *info, size_t i)
+{
+	return info->layer_numbers ? info->layer_numbers[i] : info->first_layer + i;
 }
 
 #endif
