@@ -60,6 +60,7 @@ static const char usage[] =
     "      --sentences       lines where sentences end\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn heatmap x.json --head 3 -o head3.png\n";
@@ -86,6 +87,7 @@ static const struct option table[] = {
     {"order", required_argument, NULL, OPTION_ORDER},
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };

@@ -14,11 +14,12 @@ static const char usage[] = "usage: attn inspect file [options] FILE\n"
 			    "      --tsv             a table: kind name type shape value [elsewhere]\n"
 			    "      --json            one document\n"
 			    "      --jsonl           a line an item, with the table's names\n"
+			    "      --quiet           say nothing beside results but errors\n"
 			    "  -h, --help            show this help\n"
 			    "\n"
 			    "attn inspect file samples/animal.safetensors\n";
 
-static const struct option table[] = {TABLE_OPTIONS, HELP_OPTION, END_OPTION};
+static const struct option table[] = {TABLE_OPTIONS, QUIET_OPTION, HELP_OPTION, END_OPTION};
 
 /* One thing in a file; empty strings where a column does not apply. */
 struct item {

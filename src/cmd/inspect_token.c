@@ -24,6 +24,7 @@ static const char usage[] =
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
     "      --top N           how many to list, or 'all' [5; with --steps all, in order]\n"
+    "      --min-distance D  only pairs at least D tokens apart, in self-attention\n"
     "      --head LIST       heads by number or name, such as 0,3-5; no mean then; mean or max\n"
     "                        of all alone [all]\n"
     "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
@@ -44,6 +45,7 @@ static const char usage[] =
     "      --json, --jsonl   one document, or a line a row, with the same names\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"Exit status 1: TOKEN does not occur.\n"
@@ -63,11 +65,13 @@ static const struct option table[] = {
     {"to", no_argument, NULL, OPTION_TO},
     {"steps", no_argument, NULL, OPTION_STEPS},
     {"top", required_argument, NULL, OPTION_TOP},
+    {"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE},
     SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -75,7 +79,8 @@ static const struct option table[] = {
 struct token_command {
 	const char *token;
 	bool help, to, steps;
-	size_t top; /* 0: not given */
+	size_t top;          /* 0: not given */
+	size_t min_distance; /* 0: not given */
 	enum table_format format;
 	struct selection_options selection;
 	struct view_request view;
@@ -98,6 +103,8 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 			c->steps = true;
 		else if (id == OPTION_TOP)
 			status = option_top(o, &c->top, err);
+		else if (id == OPTION_MIN_DISTANCE)
+			status = option_count(o, 1, SIZE_MAX, &c->min_distance, err);
 		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
@@ -175,7 +182,8 @@ static enum attn_status find_places(struct token_command *c, struct attn_error *
 static enum attn_status rank(struct token_command *c, const struct command *self, struct attn_error *err)
 {
 	const struct rows_info *info = c->in.info;
-	struct ranking_options options = {.top = c->top, .to = c->to, .subjects = c->places};
+	struct ranking_options options = {
+	    .top = c->top, .to = c->to, .subjects = c->places, .min_distance = c->min_distance, .info = info};
 	options.mean = info->shape.heads > 1 && c->selected.every_head;
 	TRY(ranking_init(&c->ranking, &info->shape, &options, err));
 	struct rows_selection rows = selection_rows(&c->selected);
@@ -231,6 +239,10 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 		    err, ATTN_USAGE,
 		    "'--steps' shows what a query does, '--to' what is done to a key: give one of "
 		    "them");
+	if (c->steps && c->min_distance)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--steps' shows the whole row as it is computed: leave out "
+				 "'--min-distance'");
 	if (c->steps && *c->view.option)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--steps' shows the whole row as it is computed: leave out '%s'",
@@ -247,6 +259,8 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",
 				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
+	if (status == ATTN_OK)
+		status = min_distance_check(c->min_distance, c->in.info, err);
 	if (status == ATTN_OK)
 		status = selection_open(&c->selected, &c->selection, c->in.info, err);
 	if (status == ATTN_OK && c->steps &&

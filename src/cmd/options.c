@@ -178,8 +178,12 @@ enum attn_status option_number(const struct options *o, double least, double mos
 int options_next(struct options *o, struct attn_error *err)
 {
 	int id;
-	while ((id = next_option(o, err)) == OPTION_THREADS) {
+	while ((id = next_option(o, err)) == OPTION_THREADS || id == OPTION_QUIET) {
 		size_t threads;
+		if (id == OPTION_QUIET) {
+			report_quiet();
+			continue;
+		}
 		if (option_count(o, 1, THREADS_MAX, &threads, err) != ATTN_OK)
 			return -1;
 		threads_set(threads);

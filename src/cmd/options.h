@@ -23,6 +23,7 @@ enum {
 	OPTION_BATCH,
 	OPTION_MEAN,
 	OPTION_TOP,
+	OPTION_MIN_DISTANCE,
 	OPTION_COLORMAP,
 	OPTION_CELL,
 	OPTION_SIZE,
@@ -50,13 +51,20 @@ enum {
 	OPTION_CLIP,
 	OPTION_SENTENCES,
 	OPTION_ORDER,
-	OPTION_THREADS, /* options_next takes it: no command sees it */
+	OPTION_THREADS, /* options_next takes these: no command sees them */
+	OPTION_QUIET,
 	OPTION_OWN,
 };
 
 #define HELP_OPTION                                                                                          \
 	{                                                                                                    \
 		"help", no_argument, NULL, OPTION_HELP                                                       \
+	}
+
+/* The option of every command that has something to say beside its results. */
+#define QUIET_OPTION                                                                                         \
+	{                                                                                                    \
+		"quiet", no_argument, NULL, OPTION_QUIET                                                     \
 	}
 
 /* The option of every command that computes. */

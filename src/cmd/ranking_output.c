@@ -315,6 +315,16 @@ static enum attn_status print_ranking(FILE *stream, void *context, struct attn_e
 	return p->text.failed ? attn_fail_memory(err) : ATTN_OK;
 }
 
+enum attn_status min_distance_check(size_t distance, const struct rows_info *info, struct attn_error *err)
+{
+	if (distance == 0 || !info->shape.cross)
+		return ATTN_OK;
+	return attn_fail(
+	    err, ATTN_USAGE,
+	    "'--min-distance' is for self-attention, found cross-attention, whose queries have no "
+	    "place among its keys");
+}
+
 enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_table *view,
 			       struct attn_error *err)
 {

@@ -29,6 +29,9 @@ struct ranking_table {
 	size_t top;                        /* print at most so many of each list */
 };
 
+/* ATTN_USAGE for a --min-distance (0: none) of rows that have no distances: cross-attention's. */
+enum attn_status min_distance_check(size_t distance, const struct rows_info *info, struct attn_error *err);
+
 /* Write into a file that appears as a whole, and say so; "-" is standard output.
  * Text has bars where it goes to a terminal. */
 enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_table *view,

@@ -134,7 +134,8 @@ static enum attn_status check_possible(const struct run_command *c, struct attn_
 
 static enum attn_status open_ranking(struct run_command *c, struct attn_error *err)
 {
-	struct ranking_options options = {.top = c->options.top};
+	struct ranking_options options = {
+	    .top = c->options.top, .min_distance = c->options.min_distance, .info = c->in.info};
 	enum attn_status status = ranking_init(&c->ranking, &c->in.info->shape, &options, err);
 	if (status == ATTN_OK)
 		c->consumers[c->consumer_count++] = &c->ranking.consumer;
@@ -315,6 +316,8 @@ static enum attn_status print_cost(struct run_command *c, struct attn_error *err
 static enum attn_status compute(struct run_command *c, int argc, char **argv, struct attn_error *err)
 {
 	enum attn_status status = open_inputs(c, argc, argv, err);
+	if (status == ATTN_OK)
+		status = min_distance_check(c->options.min_distance, c->in.info, err);
 	if (status == ATTN_OK)
 		status = check_possible(c, err);
 	if (status == ATTN_OK && c->options.dry_run)

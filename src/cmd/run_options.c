@@ -1,5 +1,6 @@
 #include "cmd/run_options.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 	"\n"                                                                                                 \
 	"      --format FORMAT     where no ending says it: safetensors npy npz json tsv [npy]\n"            \
 	"      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"             \
+	"      --min-distance D    a ranking lists only pairs at least D tokens apart\n"                     \
 	"      --text, --tsv, --json, --jsonl\n"                                                             \
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
 	"                          else tsv]\n"                                                              \
@@ -56,6 +58,7 @@ const char run_usage[] =
 		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
+			     "      --quiet             say nothing beside results but errors\n"
 			     "  -h, --help              show this help\n"
 			     "\n"
 			     "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
@@ -69,6 +72,7 @@ const char merge_usage[] =
     "  -o, --directory DIR     where to write [attn-out]\n"
     "\n" OUTPUTS_USAGE("") "\n"
 			   "      --threads N         threads [the processors that this process may use]\n"
+			   "      --quiet             say nothing beside results but errors\n"
 			   "  -h, --help              show this help\n"
 			   "\n"
 			   "attn merge shards/*.safetensors -o out\n";
@@ -87,18 +91,19 @@ enum {
 };
 
 #define OUTPUT_OPTIONS                                                                                       \
-	{"directory", required_argument, NULL, 'o'}, {"context", required_argument, NULL, OPTION_CONTEXT},   \
+	{"directory", required_argument, NULL, 'o'}, {"top", required_argument, NULL, OPTION_TOP},           \
+	    {"context", required_argument, NULL, OPTION_CONTEXT},                                            \
 	    {"output", required_argument, NULL, OPTION_OUTPUT},                                              \
 	    {"weights", required_argument, NULL, OPTION_WEIGHTS},                                            \
 	    {"rankings", required_argument, NULL, OPTION_RANKINGS},                                          \
 	    {"heatmaps", required_argument, NULL, OPTION_HEATMAPS},                                          \
 	    {"format", required_argument, NULL, OPTION_FORMAT},                                              \
 	{                                                                                                    \
-		"top", required_argument, NULL, OPTION_TOP                                                   \
+		"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE                                 \
 	}
 
 static const struct option merge_table[] = {
-    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, HELP_OPTION, END_OPTION,
+    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, QUIET_OPTION, HELP_OPTION, END_OPTION,
 };
 
 static const struct option run_table[] = {
@@ -113,6 +118,7 @@ static const struct option run_table[] = {
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -199,6 +205,9 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 	case OPTION_TOP:
 		note_option(r->top_option, sizeof r->top_option, o);
 		return option_top(o, &r->top, err);
+	case OPTION_MIN_DISTANCE:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_count(o, 1, SIZE_MAX, &r->min_distance, err);
 	case OPTION_TSV:
 	case OPTION_JSON:
 	case OPTION_JSONL:

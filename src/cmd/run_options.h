@@ -18,6 +18,7 @@ struct run_options {
 	enum score_stage stage;                                                /* of scores */
 	bool stage_given;
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
+	size_t min_distance;               /* of what a ranking lists; 0: any */
 	size_t top;                        /* keys that a ranking keeps */
 	enum table_format table_format;    /* of a ranking on standard output */
 	enum table_format rankings_format; /* of the file `rankings` */

@@ -32,6 +32,7 @@ static const char usage[] =
     "      --renormalise       let what is left of each row add up to 1\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn view x.json -o x.html\n";
@@ -44,6 +45,7 @@ static const struct option table[] = {
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
