@@ -53,7 +53,7 @@ _attn_token()
 		-*) ;;
 		*)
 			case $previous in
-			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | =) ;;
+			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -74,7 +74,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local forms="--text --tsv --json --jsonl"
+	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
 	COMPREPLY=()
@@ -145,7 +145,7 @@ _attn()
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --patches | --skip-keys | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
+	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
 		--exclude-token)
 		return

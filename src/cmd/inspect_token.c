@@ -42,7 +42,8 @@ static const char usage[] =
     "      --text            lines such as 'it -> animal 0.171' [on a terminal]\n"
     "      --tsv             a table: layer head query query_token rank key key_token weight\n"
     "                        [elsewhere]\n"
-    "      --json, --jsonl   one document, or a line a row, with the same names\n";
+    "      --json, --jsonl   one document, or a line a row, with the same names\n"
+    "      --columns LIST    only these columns, in this order, such as query,key,weight [all]\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
 				"      --quiet           say nothing beside results but errors\n"
@@ -82,6 +83,8 @@ struct token_command {
 	size_t top;          /* 0: not given */
 	size_t min_distance; /* 0: not given */
 	enum table_format format;
+	const char *columns; /* --columns, or NULL */
+	struct table_columns table;
 	struct selection_options selection;
 	struct view_request view;
 	struct inputs in;
@@ -109,6 +112,8 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
+		else if (id == OPTION_COLUMNS)
+			status = option_once(o, &c->columns, err);
 		else if (id == OPTION_SETTING)
 			status = inputs_setting(&c->in, o, err);
 		else if (id < 0)
@@ -201,6 +206,7 @@ static enum attn_status print(struct token_command *c, const struct command *sel
 	    .selection = &c->selected,
 	    .mean = c->ranking.options.mean,
 	    .apart = true,
+	    .columns = &c->table,
 	    .format = table_format_settle(c->format),
 	    .top = c->top,
 	};
@@ -214,7 +220,7 @@ static enum attn_status show_steps(struct token_command *c, const struct command
 	    .in = &c->in, .selection = &c->selected, .places = c->places, .top = c->top ? c->top : SIZE_MAX};
 	enum attn_status status = steps_compute(&steps, self, err);
 	if (status == ATTN_OK)
-		status = steps_write(&steps, self, table_format_settle(c->format), err);
+		status = steps_write(&steps, self, table_format_settle(c->format), &c->table, err);
 	steps_release(&steps);
 	return status;
 }
@@ -253,8 +259,12 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 "requires --renormalise",
 				 view_exclusion(&c->view));
 	char joins[24];
+	TRY(table_format_columns(&c->format, c->columns, err));
 	c->token = argv[0];
 	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
+	if (status == ATTN_OK)
+		status = c->steps ? steps_columns(&c->table, c->in.info, c->columns, err)
+				  : ranking_columns(&c->table, c->in.info, c->columns, err);
 	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",

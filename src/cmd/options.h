@@ -18,6 +18,7 @@ enum {
 	OPTION_JSON,
 	OPTION_JSONL,
 	OPTION_TEXT,
+	OPTION_COLUMNS,
 	OPTION_HEAD,
 	OPTION_LAYER,
 	OPTION_BATCH,
@@ -84,6 +85,7 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
+	    {"columns", required_argument, NULL, OPTION_COLUMNS},                                            \
 	{                                                                                                    \
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
 	}

@@ -36,6 +36,7 @@ struct run_command {
 	struct context_consumer contexts;
 	struct masked_count masked;
 	struct ranking ranking;
+	struct table_columns columns; /* of its tables */
 	struct figures figures;
 	struct head_figures heads;
 	struct row_consumer *consumers[MAX_CONSUMERS]; /* of in.rows.source */
@@ -208,8 +209,12 @@ static enum attn_status commit_files(struct run_command *c, struct attn_error *e
 static enum attn_status write_ranking(struct run_command *c, const char *path, enum table_format format,
 				      size_t top, struct attn_error *err)
 {
-	struct ranking_table view = {
-	    .in = &c->in, .ranking = &c->ranking, .selection = &c->selected, .format = format, .top = top};
+	struct ranking_table view = {.in = &c->in,
+				     .ranking = &c->ranking,
+				     .selection = &c->selected,
+				     .columns = &c->columns,
+				     .format = format,
+				     .top = top};
 	return ranking_write(c->self, path, &view, err);
 }
 
@@ -318,6 +323,8 @@ static enum attn_status compute(struct run_command *c, int argc, char **argv, st
 	enum attn_status status = open_inputs(c, argc, argv, err);
 	if (status == ATTN_OK)
 		status = min_distance_check(c->options.min_distance, c->in.info, err);
+	if (status == ATTN_OK)
+		status = ranking_columns(&c->columns, c->in.info, c->options.columns, err);
 	if (status == ATTN_OK)
 		status = check_possible(c, err);
 	if (status == ATTN_OK && c->options.dry_run)

@@ -23,6 +23,7 @@
 	"      --text, --tsv, --json, --jsonl\n"                                                             \
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
 	"                          else tsv]\n"                                                              \
+	"      --columns LIST      only these columns of a ranking, in this order [all]\n"                   \
 	"\n"                                                                                                 \
 	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
 	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
@@ -208,6 +209,9 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 	case OPTION_MIN_DISTANCE:
 		note_option(r->top_option, sizeof r->top_option, o);
 		return option_count(o, 1, SIZE_MAX, &r->min_distance, err);
+	case OPTION_COLUMNS:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_once(o, &r->columns, err);
 	case OPTION_TSV:
 	case OPTION_JSON:
 	case OPTION_JSONL:
@@ -288,6 +292,11 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 
 static enum attn_status settle_rankings(struct run_options *r, struct attn_error *err)
 {
+	if (r->columns && (r->dry_run || r->shard))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--columns' and '%s' cannot be combined: no ranking is made",
+				 r->dry_run ? "--dry-run" : "--shard");
+	TRY(table_format_columns(&r->table_format, r->columns, err));
 	r->rankings_format = table_format_settle(r->table_format);
 	if (!r->rankings || is_standard(r->rankings))
 		return ATTN_OK;

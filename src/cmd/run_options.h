@@ -20,6 +20,7 @@ struct run_options {
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
 	size_t min_distance;               /* of what a ranking lists; 0: any */
 	size_t top;                        /* keys that a ranking keeps */
+	const char *columns;               /* of a ranking's table, or NULL */
 	enum table_format table_format;    /* of a ranking on standard output */
 	enum table_format rankings_format; /* of the file `rankings` */
 	struct figure_options figure;
