@@ -174,7 +174,7 @@ _attn()
 			--skip-keys --threads --quiet --help $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --mean --batch --title --threads --quiet --help $matrix $settings" ;;
-	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
+	bench) options="--shape --mode --causal --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;

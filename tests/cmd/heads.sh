@@ -64,6 +64,9 @@ status 0 attn run layers.json --layer 6 --head 1 -o some
 status 0 attn inspect token a some/attention.safetensors --text --top 1
 is 'a stored choice' "$(tr '\n' ' ' < out)" 'layer 6 head 0 (head 1) a -> b 1.000 '
 
+attn run layers.json --layer 5 --head max --weights - --format tsv > max.tsv 2> err
+is 'a table of weights' "$(sed -n 2p max.tsv)" '5	max of 2 heads	0	a	0	a	0.75'
+
 # Computed: masks stay, the context goes.
 cat > computed.json << 'END'
 {"tokens": ["a", "b"], "num_heads": 2, "causal": true, "q": [[[1],[1]],[[1],[1]]],
