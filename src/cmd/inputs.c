@@ -45,7 +45,9 @@ static enum attn_status open_stored(struct inputs *in, const struct command *sel
 	static const struct output_layer no_context = {0};
 	const struct masking *masking;
 	struct string_list notes = {0};
-	enum attn_status status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
+	enum attn_status status = unknown_check(&in->bundle, &notes, err);
+	if (status == ATTN_OK)
+		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
 	if (status == ATTN_OK)
 		status = unused_check_stored(&in->bundle, err);
 	report_notes(self, &notes);

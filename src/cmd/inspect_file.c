@@ -7,7 +7,8 @@
 
 static const char usage[] = "usage: attn inspect file [options] FILE\n"
 			    "\n"
-			    "List what a file holds: tensors with their types and shapes, tokens, settings.\n"
+			    "List what a file holds: tensors with their types and shapes, tokens, settings,\n"
+			    "and metadata that is no setting.\n"
 			    "FILE is JSON, npy, npz or safetensors; '-' is standard input.\n"
 			    "\n"
 			    "      --text            aligned text [on a terminal]\n"
@@ -114,7 +115,8 @@ static void add_texts(struct buffer *out, const struct bundle *b, enum table_for
 static void add_settings(struct buffer *out, const struct bundle *b, enum table_format format, size_t *count)
 {
 	for (size_t i = 0; i < b->setting_count; i++) {
-		struct item item = {"setting", b->settings[i].name, "", "", b->settings[i].value, false};
+		const struct setting *s = &b->settings[i];
+		struct item item = {s->role ? "setting" : "metadata", s->name, "", "", s->value, false};
 		add_separator(out, format, (*count)++);
 		add_item(out, &item, format);
 	}

@@ -4,6 +4,11 @@
 
 #include "input/bundle.h"
 
+/* What is no role: an error when it looks like a misspelt one, else, for tensors, a note, since
+ * checkpoints hold much else; texts and metadata of others are nobody's concern.  `notes` is
+ * the caller's; ATTN_BAD_INPUT names file, name and what was probably meant. */
+enum attn_status unknown_check(const struct bundle *b, struct string_list *notes, struct attn_error *err);
+
 /* After binding: whatever has a role and was not used (given.h) is an error that says what it
  * has no effect without, ATTN_USAGE for an option and ATTN_BAD_INPUT for what a file holds.
  * What a file merely holds more than is asked for is a note in `notes`: results beside an
