@@ -1,6 +1,7 @@
 #include "input/unused.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "input/given.h"
 #include "util/number.h"
@@ -180,7 +181,7 @@ static enum attn_status check_stored_setting(const struct bundle *b, const struc
 	if (s->from_command)
 		return attn_fail(err, ATTN_USAGE, "'%s' has no effect on a stored result: '%s'", s->origin,
 				 weights_origin(b));
-	if (is_idle(b, s) || given_setting(b, ROLE_VERSION))
+	if (is_idle(b, s) || given_setting(b, ROLE_VERSION) || roles[s->role].kind == KIND_PER_HEAD)
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' has no effect on stored weights, those of '%s'",
 			 origin_name(s->origin), s->name, weights_origin(b));
@@ -193,7 +194,9 @@ enum attn_status unused_check_stored(const struct bundle *b, struct attn_error *
 			TRY(check_stored_setting(b, &b->settings[i], err));
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
-		if (!t->used && t->role != ROLE_NONE && roles[t->role].kind != KIND_RESULT)
+		bool computed_with = roles[t->role].kind == KIND_PER_HEAD &&
+				     strcmp(origin_name(t->origin), weights_origin(b)) == 0;
+		if (!t->used && t->role != ROLE_NONE && roles[t->role].kind != KIND_RESULT && !computed_with)
 			return attn_fail(
 			    err, ATTN_BAD_INPUT,
 			    "'weights' of '%s' is a stored result, '%s' of '%s' is an input: give one of "

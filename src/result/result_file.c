@@ -130,8 +130,8 @@ static enum attn_status add_texts(struct bundle *labels, const struct subject *s
 {
 	const struct rows_info *info = subject->info;
 	bool some =
-	    subject_is_view(subject) && (info->key_numbers || info->shape.keys != info->shape.queries);
-	size_t keys = subject_is_view(subject) ? info->shape.keys : subject->masking->plain_keys;
+	    !subject_keeps_keys(subject) && (info->key_numbers || info->shape.keys != info->shape.queries);
+	size_t keys = subject_keeps_keys(subject) ? subject->masking->plain_keys : info->shape.keys;
 	if (info->has_tokens || some)
 		TRY(copy_text(labels, "tokens", &info->query_labels, 0, info->shape.queries, err));
 	if (info->shape.cross || some)
@@ -171,7 +171,7 @@ static bool is_kept(const struct setting *s, const struct subject *subject)
 {
 	unsigned about = roles[s->role].about;
 	bool of_keys = about & (ABOUT_MASKING | ABOUT_KEYS);
-	return s->role != ROLE_NONE && !(about & ABOUT_FORM) && !(of_keys && subject_is_view(subject));
+	return s->role != ROLE_NONE && !(about & ABOUT_FORM) && !(of_keys && !subject_keeps_keys(subject));
 }
 
 /* What the keys of a computed row are, beside own ones. */
@@ -204,7 +204,7 @@ static enum attn_status add_settings(struct bundle *labels, const struct subject
 		TRY(add_number(labels, "num_kv_heads", a->kv_heads, err));
 	if (a && a->lambda)
 		TRY(add_lambda(labels, a, err));
-	if (a && !subject_is_view(subject))
+	if (a && subject_keeps_keys(subject))
 		TRY(add_keys(labels, &a->keys, err));
 	if (info->has_layers || info->has_batch)
 		TRY(bundle_override(labels, "axes",
@@ -247,6 +247,13 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 	return ATTN_OK;
 }
 
+/* An npz has no settings, but weights that may be negative must be known for such. */
+static bool stores_lambda(const struct result_file *file, enum format format)
+{
+	const struct attention *a = file->subject->attention;
+	return file->parts.weights && format == FORMAT_NPZ && a && a->lambda;
+}
+
 /* All but the writer. */
 static enum attn_status describe(struct result_file *file, const struct subject *subject, const char *path,
 				 enum format *chosen, struct result_parts parts, struct attn_error *err)
@@ -263,9 +270,15 @@ static enum attn_status describe(struct result_file *file, const struct subject 
 		add_columns_spec(file, "context", subject->output->context_size);
 	if (parts.output)
 		add_columns_spec(file, "output", subject_output_size(subject));
-	if (parts.weights && !subject_is_view(subject) &&
+	if (parts.weights && subject_keeps_keys(subject) &&
 	    (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
 		masking_specs(subject->masking, file->specs, &file->spec_count);
+	if (stores_lambda(file, format)) {
+		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		*spec = (struct tensor_spec){.name = "lambda", .dtype = DTYPE_F32};
+		add_axis(spec, "head", subject->attention->heads, 0, NULL);
+	}
+	file->has_lambda = stores_lambda(file, format);
 	return result_labels(&file->labels, subject, err);
 }
 
@@ -306,7 +319,10 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 	if (file->parts.output && status == ATTN_OK)
 		status = tensor_writer_put(file->writer, index++, output, rows * subject_output_size(subject),
 					   err);
-	if (index < file->spec_count && status == ATTN_OK)
+	if (file->has_lambda && status == ATTN_OK)
+		status = tensor_writer_put(file->writer, index, subject->attention->lambda,
+					   subject->attention->heads, err);
+	else if (index < file->spec_count && status == ATTN_OK)
 		status = masking_put(file->writer, index, file->subject->masking, err);
 	if (status == ATTN_OK) {
 		status = tensor_writer_commit(file->writer, err);

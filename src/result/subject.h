@@ -15,6 +15,7 @@ struct subject {
 	const struct rows_info *info;      /* of the rows that are shown */
 	const struct rows_info *whole;     /* of all rows, which a context is of: `info`, unless that is a
 					    * view */
+	bool same_rows;                    /* a view of all rows and keys, whose colours alone differ */
 	const struct masking *masking;     /* of all rows */
 	const struct output_layer *output; /* what a context becomes */
 };
@@ -23,6 +24,12 @@ struct subject {
 static inline bool subject_is_view(const struct subject *s)
 {
 	return s->info != s->whole;
+}
+
+/* Whether keys are what they were given as: then so are settings and tensors that mask them. */
+static inline bool subject_keeps_keys(const struct subject *s)
+{
+	return !subject_is_view(s) || s->same_rows;
 }
 
 /* Numbers of a row of the output; 0: there is none. */
