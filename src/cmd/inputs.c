@@ -50,7 +50,7 @@ static enum attn_status open_stored(struct inputs *in, const struct command *sel
 	if (status == ATTN_OK)
 		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
 	if (status == ATTN_OK)
-		status = unused_check_stored(&in->bundle, err);
+		status = unused_check_stored(&in->bundle, &notes, err);
 	report_notes(self, &notes);
 	string_list_release(&notes);
 	return status == ATTN_OK ? settle(in, NULL, masking, &no_context, err) : status;

@@ -150,7 +150,7 @@ static int layout_of(const struct bundle *b, enum role_id role)
 
 /* Where matrices disagree no layout is right: name the one, or one of the few, that is not
  * stored as the others are.  ATTN_OK: they agree. */
-static enum attn_status check_one_layout(const struct bundle *b, enum role_id failed, struct attn_error *err)
+static enum attn_status check_one_layout(const struct bundle *b, bool transposed, struct attn_error *err)
 {
 	static const enum role_id matrices[] = {ROLE_WQ, ROLE_WK, ROLE_WV};
 	size_t votes[2] = {0};
@@ -161,12 +161,11 @@ static enum attn_status check_one_layout(const struct bundle *b, enum role_id fa
 		if (layout == EITHER_LAYOUT)
 			continue;
 		votes[layout]++;
-		if (last[layout] != failed)
-			last[layout] = matrices[i];
+		last[layout] = matrices[i];
 	}
 	if (!votes[0] || !votes[1])
 		return ATTN_OK;
-	int odd = votes[0] == votes[1] ? layout_of(b, failed) == OUT_IN_ONLY : votes[1] < votes[0];
+	int odd = votes[0] == votes[1] ? !transposed : votes[1] < votes[0];
 	const struct tensor *t = given_tensor(b, last[odd]);
 	return attn_fail(err, ATTN_BAD_INPUT,
 			 "'%s': '%s' is %s, which is '%s', but '%s' is '%s', expected one layout: transpose "
@@ -220,7 +219,7 @@ enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, en
 		return ATTN_OK;
 	TRY(bind_layout(b, &transposed, err));
 	if (role == ROLE_WQ || role == ROLE_WK || role == ROLE_WV)
-		TRY(check_one_layout(b, role, err));
+		TRY(check_one_layout(b, transposed, err));
 	TRY(check_weight(t, rows, cols, transposed, err));
 	TRY(bind_f32(pool, t, &data, err));
 	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};

@@ -181,27 +181,54 @@ static enum attn_status check_stored_setting(const struct bundle *b, const struc
 	if (s->from_command)
 		return attn_fail(err, ATTN_USAGE, "'%s' has no effect on a stored result: '%s'", s->origin,
 				 weights_origin(b));
-	if (is_idle(b, s) || given_setting(b, ROLE_VERSION) || roles[s->role].kind == KIND_PER_HEAD)
+	if (is_idle(b, s) || given_setting(b, ROLE_VERSION))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' has no effect on stored weights, those of '%s'",
 			 origin_name(s->origin), s->name, weights_origin(b));
 }
 
-enum attn_status unused_check_stored(const struct bundle *b, struct attn_error *err)
+/* What the weights were computed with, head by head, as a file may keep it beside them. */
+static bool is_kept_beside(const struct bundle *b, enum role_id role, const char *origin)
 {
-	for (size_t i = 0; i < b->setting_count; i++)
-		if (!b->settings[i].used)
-			TRY(check_stored_setting(b, &b->settings[i], err));
+	return roles[role].kind == KIND_PER_HEAD && strcmp(origin_name(origin), weights_origin(b)) == 0;
+}
+
+static enum attn_status note_beside(const struct bundle *b, const char *first, size_t count,
+				    struct string_list *notes, struct attn_error *err)
+{
+	char note[300];
+	if (count == 0 || given_setting(b, ROLE_VERSION))
+		return ATTN_OK;
+	snprintf(note, sizeof note, "'%.100s': '%s'%s left out beside stored weights", weights_origin(b),
+		 first, count > 1 ? " and others are" : " is");
+	return string_list_add(notes, note) ? ATTN_OK : attn_fail_memory(err);
+}
+
+enum attn_status unused_check_stored(const struct bundle *b, struct string_list *notes,
+				     struct attn_error *err)
+{
+	const char *beside = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < b->setting_count; i++) {
+		const struct setting *s = &b->settings[i];
+		if (s->used)
+			continue;
+		if (s->from_command || !is_kept_beside(b, s->role, s->origin))
+			TRY(check_stored_setting(b, s, err));
+		else
+			beside = count++ ? beside : s->name;
+	}
 	for (size_t i = 0; i < b->tensor_count; i++) {
 		const struct tensor *t = &b->tensors[i];
-		bool computed_with = roles[t->role].kind == KIND_PER_HEAD &&
-				     strcmp(origin_name(t->origin), weights_origin(b)) == 0;
-		if (!t->used && t->role != ROLE_NONE && roles[t->role].kind != KIND_RESULT && !computed_with)
+		if (t->used || t->role == ROLE_NONE || roles[t->role].kind == KIND_RESULT)
+			continue;
+		if (!is_kept_beside(b, t->role, t->origin))
 			return attn_fail(
 			    err, ATTN_BAD_INPUT,
 			    "'weights' of '%s' is a stored result, '%s' of '%s' is an input: give one of "
 			    "them (choose with ROLE=FILE:TENSOR)",
 			    weights_origin(b), t->name, origin_name(t->origin));
+		beside = count++ ? beside : t->name;
 	}
-	return ATTN_OK;
+	return note_beside(b, beside, count, notes, err);
 }

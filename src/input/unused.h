@@ -17,7 +17,9 @@ enum attn_status unknown_check(const struct bundle *b, struct string_list *notes
 enum attn_status unused_check(const struct bundle *b, struct string_list *notes, struct attn_error *err);
 
 /* The same after binding stored weights, which are what was computed: options may not change
- * it, and whatever else would is an input. */
-enum attn_status unused_check_stored(const struct bundle *b, struct attn_error *err);
+ * it, and whatever else would is an input.  What a file has for each head (temperature) it may
+ * keep beside its weights: a note. */
+enum attn_status unused_check_stored(const struct bundle *b, struct string_list *notes,
+				     struct attn_error *err);
 
 #endif

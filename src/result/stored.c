@@ -355,22 +355,36 @@ static void list_maskers(struct stored *s, const struct bundle *b)
 		*s->maskers = '\0';
 }
 
+/* What a file says of its weights: signed ones are differential attention's, and rows beside
+ * sinks sum to less than 1; attn's own are as they were computed. */
+static void use_kinds(struct stored *s, struct rows_info *info, const struct bundle *b)
+{
+	static const enum role_id sinks[] = {ROLE_SINKS, ROLE_ZERO_SINK};
+	info->shape.signed_weights = given(b, ROLE_LAMBDA);
+	use_setting(b, ROLE_LAMBDA);
+	use_tensor(b, ROLE_LAMBDA);
+	s->sums_to_one = !info->shape.signed_weights && !given_setting(b, ROLE_VERSION);
+	for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++) {
+		const struct setting *set = given_setting(b, sinks[i]);
+		s->sums_to_one &= !given(b, sinks[i]);
+		use_tensor(b, sinks[i]);
+		if (set && !set->from_command)
+			use_setting(b, sinks[i]);
+	}
+}
+
 static enum attn_status stored_bind(struct stored *s, struct rows_info *info, const struct bundle *b,
 				    struct string_list *notes, struct attn_error *err)
 {
 	struct key_counts keys;
 	TRY(bind_axes(s, info, b, err));
 	TRY(check_heads(&info->shape, b, err));
-	info->shape.signed_weights = given(b, ROLE_LAMBDA);
-	use_setting(b, ROLE_LAMBDA);
+	use_kinds(s, info, b);
 	TRY(stored_keys(&info->shape, b, &keys, err));
 	TRY(bind_labels(info, b, &keys, err));
 	s->source.shape = info->shape;
 	s->source.row_cost = info->shape.keys * 8; /* reading and checking take about as long */
 	s->masking = masking_of_all(&info->shape);
-	/* Rows of sinks are shorter than 1, and attn's own are as they were computed. */
-	s->sums_to_one = !info->shape.signed_weights && !given(b, ROLE_SINKS) && !given(b, ROLE_ZERO_SINK) &&
-			 !given_setting(b, ROLE_VERSION);
 	list_maskers(s, b);
 	return bind_masking(&s->masking, b, notes, err);
 }

@@ -125,6 +125,9 @@ silent
 echo '{"weights": [[0.2, 0.3], [0.5, 0.1]], "sinks": 1}' > sinks.json
 status 0 attn run sinks.json --rankings -
 silent
+echo '{"weights": [[0.2, 0.3], [0.5, 0.1]], "zero_sink": true}' > sinks.json
+status 0 attn run sinks.json --rankings -
+silent
 echo '{"weights": [[1.3, 0.2], [0, 1]]}' > above.json
 status 3 attn run above.json --rankings -
 says 'dropout leaves weights above 1: evaluate with dropout off'
