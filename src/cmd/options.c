@@ -211,8 +211,8 @@ static enum attn_status check_repeated(struct options *o, int id, struct attn_er
 	if (!o->value || !o->table[at].name || at >= sizeof o->seen)
 		return ATTN_OK;
 	if (o->seen[at])
-		return attn_fail(err, ATTN_USAGE, "'%s%s' is given twice: it may be given only once",
-				 o->name[1] ? "--" : "-", o->name);
+		return attn_fail(err, ATTN_USAGE, "'%s%s' may be given only once", o->name[1] ? "--" : "-",
+				 o->name);
 	o->seen[at] = true;
 	return ATTN_OK;
 }

@@ -63,10 +63,10 @@ says "'query' is not a role, did you mean 'q' (q=FILE:query binds it)"
 for twice in '--top 1 --top 2' '--scale 1 --scale 1' '-o a -o b' '--colormap viridis --colormap magma' \
 	'--threads 1 --threads 2'; do
 	status 2 attn run x.json $twice
-	says "is given twice: it may be given only once"
+	says "may be given only once"
 done
 status 2 attn run x.json -o a --directory b
-says 'is given twice'
+says 'may be given only once'
 status 2 attn inspect token '#0' x.json --json --tsv
 says "'--json' and '--tsv' cannot be combined"
 status 0 attn inspect token '#0' x.json --causal --causal --json --json
