@@ -289,7 +289,9 @@ static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	static const struct bench_shape defaults[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
-	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
+	static const int lists[] = {OPTION_SHAPE, OPTION_MODE, 0};
+	struct options o = {
+	    .self = self, .argc = argc, .argv = argv, .letters = "h", .table = table, .lists_own = lists};
 	struct bench_command *c = calloc(1, sizeof *c);
 	if (!c)
 		return attn_fail_memory(err);

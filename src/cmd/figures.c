@@ -93,6 +93,7 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 	case OPTION_TRANSFORM:
 	case OPTION_NUMBERS:
 	case OPTION_REDUCE:
+		f->reduce_given = true;
 		return choice_option(f, id, o, err);
 	case OPTION_CLIP:
 		return option_number(o, 50, 100, &f->heatmap.clip, err);

@@ -333,6 +333,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK && !c.on_terminal)
+			status = inputs_spare(&c.in, c.path, err);
 		if (status == ATTN_OK)
 			status = select_rows(&c, self, err);
 		if (status == ATTN_OK)

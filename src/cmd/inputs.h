@@ -22,6 +22,8 @@ struct inputs {
 	char *note;                   /* what the view does, for pictures; owned; or NULL */
 	struct bundle *shards; /* the shards of a run instead, owned: then the bundle has settings only */
 	size_t shard_count;
+	char **operands; /* as they were given */
+	int operand_count;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */
 };
 
@@ -36,6 +38,10 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 /* The same for operands that are the shards of a run, of which `want` is wanted. */
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
 				    struct rows_want want, struct attn_error *err);
+
+/* ATTN_USAGE where writing to `path` would replace a file that an operand names; to be asked
+ * before anything is made. */
+enum attn_status inputs_spare(const struct inputs *in, const char *path, struct attn_error *err);
 
 /* Make in->rows a source of the selected heads (NULL: of all) with what is wanted.
  * ATTN_USAGE for scores of rows that are read. */

@@ -8,7 +8,8 @@
 static const char usage[] =
     "usage: attn inspect file [options] FILE\n"
     "\n"
-    "List what a file holds: tensors with their types and shapes, tokens, settings.\n"
+    "List what a file holds: tensors with their types and shapes, tokens, settings,\n"
+    "and metadata that is no setting.\n"
     "FILE is JSON, npy, npz or safetensors; '-' is standard input.\n"
     "\n"
     "      --text            aligned text [on a terminal]\n"
@@ -135,7 +136,8 @@ static void add_texts(struct listing *l, const struct bundle *b)
 static void add_settings(struct listing *l, const struct bundle *b)
 {
 	for (size_t i = 0; i < b->setting_count; i++) {
-		struct item item = {"setting", b->settings[i].name, "", "", b->settings[i].value, false};
+		const struct setting *s = &b->settings[i];
+		struct item item = {s->role ? "setting" : "metadata", s->name, "", "", s->value, false};
 		add_item(l, &item);
 	}
 }

@@ -132,6 +132,25 @@ static bool occurs(const char *token, const struct string_list *raw, const struc
 	return false;
 }
 
+/* A token that the view cut away: ATTN_NO_MATCH says so; ATTN_OK: it was not there. */
+static enum attn_status fail_cut(const struct token_command *c, struct attn_error *err)
+{
+	const struct string_list *all =
+	    c->to ? &c->in.subject.whole->key_labels : &c->in.subject.whole->query_labels;
+	struct string_list shown = {0};
+	if (!subject_is_view(&c->in.subject) || c->view.words)
+		return ATTN_OK;
+	if (!tokens_shown(all, &shown))
+		return attn_fail_memory(err);
+	bool cut = occurs(c->token, all, &shown);
+	string_list_release(&shown);
+	if (!cut)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s that are left: '%s' cut it away",
+			 c->token, c->to ? c->in.info->shape.keys : c->in.info->shape.queries,
+			 c->to ? "keys" : "queries", c->to ? "--key" : "--query");
+}
+
 static enum attn_status fail_absent(const struct token_command *c, struct attn_error *err)
 {
 	const struct inputs *in = &c->in;
@@ -139,6 +158,7 @@ static enum attn_status fail_absent(const struct token_command *c, struct attn_e
 	const char *among = c->to ? "keys" : "queries";
 	const struct string_list *other_raw = c->to ? &in->info->query_labels : &in->info->key_labels;
 	const struct string_list *other = c->to ? &in->shown_queries : &in->shown_keys;
+	TRY(fail_cut(c, err));
 	if (occurs(c->token, other_raw, other))
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %s but among the %s: %s",
 				 c->token, among, c->to ? "queries" : "keys",

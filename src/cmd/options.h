@@ -114,13 +114,23 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 		NULL, 0, NULL, 0                                                                             \
 	}
 
+enum {
+	OPTIONS_OWN_MOST = 100, /* of a command, without settings */
+	OPTIONS_MOST = OPTIONS_OWN_MOST + ROLE_COUNT
+};
+
 struct options {
 	const struct command *self;
 	int argc;
 	char **argv;
 	const char *letters;        /* getopt's, without the leading ':' */
 	const struct option *table; /* the command's own; settings follow them where it has an INPUT */
+	const int *lists_own;       /* ids that may be given more than once, ending in 0; or NULL */
 	bool started;
+
+	bool seen[OPTIONS_MOST]; /* by their place in the table: given with a value */
+	const char *lists[3];    /* --head, --layer, --batch so far, joined with commas */
+	const char *table_form;  /* --json and the like, if one was given */
 
 	const char *name;  /* of the current option, without dashes; a letter's is that letter */
 	const char *value; /* or NULL */

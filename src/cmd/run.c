@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,6 +319,22 @@ static enum attn_status print_cost(struct run_command *c, struct attn_error *err
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
 }
 
+/* No output may replace an input, but for a tensor's that names it. */
+static enum attn_status spare_inputs(const struct run_command *c, struct attn_error *err)
+{
+	static const char *const names[] = {"attention.safetensors", "rankings.tsv"};
+	const struct run_options *r = &c->options;
+	char path[4096];
+	for (size_t i = 0; r->everything && !r->shard && i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", r->directory, names[i]);
+		TRY(inputs_spare(&c->in, path, err));
+	}
+	snprintf(path, sizeof path, "%s/part-%zu-of-%zu.safetensors", r->directory, r->shard, r->shards);
+	if (r->shard)
+		TRY(inputs_spare(&c->in, path, err));
+	return r->rankings ? inputs_spare(&c->in, r->rankings, err) : ATTN_OK;
+}
+
 static enum attn_status compute(struct run_command *c, int argc, char **argv, struct attn_error *err)
 {
 	enum attn_status status = open_inputs(c, argc, argv, err);
@@ -327,6 +344,8 @@ static enum attn_status compute(struct run_command *c, int argc, char **argv, st
 		status = ranking_columns(&c->columns, c->in.info, c->options.columns, err);
 	if (status == ATTN_OK)
 		status = check_possible(c, err);
+	if (status == ATTN_OK && !c->options.dry_run)
+		status = spare_inputs(c, err);
 	if (status == ATTN_OK && c->options.dry_run)
 		return print_cost(c, err);
 	if (status == ATTN_OK && c->options.shard)

@@ -374,6 +374,14 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
+	if (r->shard && (*r->top_option || *r->table_option || *r->picture_option))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'%s' and '--shard' cannot be combined: give it to 'attn merge', which makes "
+		    "rankings and pictures",
+		    *r->top_option     ? r->top_option
+		    : *r->table_option ? r->table_option
+				       : r->picture_option);
 	TRY(check_view(r, err));
 	TRY(check_selection(r, err));
 	if (given && r->directory && !r->shard)

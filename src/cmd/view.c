@@ -347,6 +347,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
 		if (status == ATTN_OK)
+			status = inputs_spare(&c.in, c.path, err);
+		if (status == ATTN_OK)
 			status = selection_open(&c.selected, &c.selection, c.in.info, err);
 		if (status == ATTN_OK)
 			status = plan_weights(&c.in, &c.selected, err);

@@ -19,32 +19,6 @@ void problem_release(struct problem *p)
 	*p = (struct problem){0};
 }
 
-/* A tensor that is no role: an error when it looks like a misspelt one, else a
- * note, since checkpoints hold much else. */
-static enum attn_status check_unknown(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	size_t ignored = 0;
-	const struct tensor *first = NULL;
-	char note[400];
-	for (size_t i = 0; i < b->tensor_count; i++) {
-		const struct tensor *t = &b->tensors[i];
-		if (t->role)
-			continue;
-		const char *near = role_suggest(t->name);
-		if (near && !bundle_tensor(b, near))
-			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is not a role, did you mean '%s'",
-					 origin_name(t->origin), t->name, near);
-		first = first ? first : t;
-		ignored++;
-	}
-	if (ignored == 0)
-		return ATTN_OK;
-	snprintf(note, sizeof note,
-		 "'%s': ignored '%s'%s: not a role (bind what you need with ROLE=FILE:TENSOR)",
-		 origin_name(first->origin), first->name, ignored > 1 ? " and others" : "");
-	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
-}
-
 /* Which of the two forms the bundle holds. */
 static enum attn_status bind_form(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
@@ -158,6 +132,11 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	a->cross = p->info.shape.cross; /* labels may tell, too */
 	a->masking = masking_of_all(&p->info.shape);
 	return bind_masking(&a->masking, b, &p->notes, err);
+}
+
+static enum attn_status check_unknown(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	return unknown_check(b, &p->notes, err);
 }
 
 static enum attn_status check_unused(struct problem *p, const struct bundle *b, struct attn_error *err)

@@ -284,6 +284,13 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 	return ATTN_OK;
 }
 
+/* An npz has no settings, but weights that may be negative must be known for such. */
+static bool stores_lambda(const struct result_file *file, enum format format)
+{
+	const struct attention *a = file->subject->attention;
+	return file->parts.weights && format == FORMAT_NPZ && a && a->lambda;
+}
+
 /* All but the writer. */
 static enum attn_status describe(struct result_file *file, const struct subject *subject, const char *path,
 				 enum format *chosen, struct result_parts parts, struct attn_error *err)
@@ -303,6 +310,12 @@ static enum attn_status describe(struct result_file *file, const struct subject 
 	if (parts.weights && subject_keeps_masking(subject) &&
 	    (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
 		masking_specs(subject->masking, file->specs, &file->spec_count);
+	if (stores_lambda(file, format)) {
+		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		*spec = (struct tensor_spec){.name = "lambda", .dtype = DTYPE_F32};
+		add_axis(spec, "head", subject->attention->heads, 0, NULL);
+	}
+	file->has_lambda = stores_lambda(file, format);
 	return result_labels(&file->labels, subject, err);
 }
 
@@ -343,7 +356,10 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 	if (file->parts.output && status == ATTN_OK)
 		status = tensor_writer_put(file->writer, index++, output, rows * subject_output_size(subject),
 					   err);
-	if (index < file->spec_count && status == ATTN_OK)
+	if (file->has_lambda && status == ATTN_OK)
+		status = tensor_writer_put(file->writer, index, subject->attention->lambda,
+					   subject->attention->heads, err);
+	else if (index < file->spec_count && status == ATTN_OK)
 		status = masking_put(file->writer, index, file->subject->masking, err);
 	if (status == ATTN_OK) {
 		status = tensor_writer_commit(file->writer, err);

@@ -16,6 +16,7 @@ struct subject {
 	const struct rows_info *info;      /* of the rows that are shown */
 	const struct rows_info *whole;     /* of all rows, which a context is of: `info`, unless that is a
 					    * view */
+	bool same_rows;                    /* a view of all rows and keys, whose colours alone differ */
 	const struct masking *masking;     /* of all rows */
 	const struct output_layer *output; /* what a context becomes */
 };
@@ -31,7 +32,7 @@ static inline bool subject_is_view(const struct subject *s)
 static inline bool subject_keeps_masking(const struct subject *s)
 {
 	bool by_head = s->masking->blocks || (s->masking->mask && s->masking->mask_shape[1] > 1);
-	return !subject_is_view(s) || (!s->info->other_keys && !by_head);
+	return !subject_is_view(s) || s->same_rows || (!s->info->other_keys && !by_head);
 }
 
 /* Numbers of a row of the output; 0: there is none. */
