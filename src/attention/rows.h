@@ -70,6 +70,8 @@ struct row_block {
 	const float *context; /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;        /* rows that attend to no key */
 
+	bool no_context; /* set before the block is read: nobody needs contexts and shares */
+
 	/* Where a consumer wants things to be put, or NULL: set before the block is read.  A
 	 * source that computes them may put them there, and then points to it. */
 	float *weights_place; /* (count, keys) */
@@ -118,6 +120,9 @@ struct row_consumer {
 	/* Whether no further block can matter to the consumer; NULL: all matter.  Asked after
 	 * `consume` and as that is called. */
 	bool (*done)(struct row_consumer *consumer);
+
+	/* Neither contexts nor shares matter to the consumer. */
+	bool no_context;
 
 	/* No reason to go on: a consumer that only looks at what others are streamed. */
 	bool passive;

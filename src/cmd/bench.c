@@ -30,6 +30,7 @@ static const char usage[] =
     "      --seconds S       how long to measure each [0.5]\n"
     "      --text, --tsv, --json\n"
     "                        form of the result [text on a terminal, else tsv]\n"
+    "      --quiet           say nothing beside results but errors\n"
     "  -h, --help            show this help\n"
     "\n"
     "ATTN_KERNEL=scalar|avx2|avx512|neon caps the kernels.\n"
@@ -52,6 +53,7 @@ static const struct option table[] = {
     {"text", no_argument, NULL, OPTION_TEXT},
     {"tsv", no_argument, NULL, OPTION_TSV},
     {"json", no_argument, NULL, OPTION_JSON},
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };

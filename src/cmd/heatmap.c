@@ -24,8 +24,10 @@ static const char usage[] =
     "                        [heatmap.png]\n"
     "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
     "      --terminal        draw on standard output instead: colours, or characters in a pipe\n"
-    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result; of several each is a row of panels [the first]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result, or all, each a row of panels; mean or max\n"
+    "                        [the first]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch NUMBER    batch item [0]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
@@ -58,6 +60,7 @@ static const char usage[] =
     "      --sentences       lines where sentences end\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn heatmap x.json --head 3 -o head3.png\n";
@@ -77,14 +80,14 @@ static const struct option table[] = {
     {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     {"order", required_argument, NULL, OPTION_ORDER},
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -271,7 +274,7 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			status = overlay_skip_keys(&c->overlay, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
@@ -334,6 +337,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = select_rows(&c, self, err);
 		if (status == ATTN_OK)
 			status = plan_weights(&c.in, &c.selected, err);
+		if (status == ATTN_OK)
+			status = selection_join(&c.selected, &c.in, err);
 		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)

@@ -184,10 +184,28 @@ void inputs_release(struct inputs *in)
 const char *head_text(const struct rows_info *info, size_t head, char *text, size_t size)
 {
 	char number[24];
-	snprintf(number, sizeof number, "%zu", head);
-	if (info->head_names.count > head && strcmp(info->head_names.items[head], number) != 0)
+	snprintf(number, sizeof number, "%zu", head_number(info, head));
+	if (info->joined_heads)
+		snprintf(text, size, "%s", info->joined_heads);
+	else if (info->head_names.count > head && strcmp(info->head_names.items[head], number) != 0)
 		snprintf(text, size, "%s (%s)", number, info->head_names.items[head]);
 	else
 		snprintf(text, size, "%s", number);
+	return text;
+}
+
+const char *head_title(const struct rows_info *info, size_t head, char *text, size_t size)
+{
+	size_t used = info->joined_heads ? 0 : (size_t)snprintf(text, size, "head ");
+	head_text(info, head, text + used, size - used);
+	return text;
+}
+
+const char *layer_title(const struct rows_info *info, size_t layer, char *text, size_t size)
+{
+	if (info->joined_layers)
+		snprintf(text, size, "%s", info->joined_layers);
+	else
+		snprintf(text, size, "layer %zu", layer_number(info, layer));
 	return text;
 }

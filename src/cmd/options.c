@@ -15,20 +15,27 @@ static bool ends_in_word(const char *text, const char *word)
 	       strcmp(text + length - word_length, word) == 0;
 }
 
-/* The option that was probably meant: the nearest by its letters; one that ends in
- * the word, as --num-heads does in heads, is one letter away. */
+/* The option that was probably meant: the nearest by its letters. */
 static const char *nearest_option(const struct option *table, const char *name)
 {
 	const char *best = NULL;
 	size_t nearest = strlen(name) / 3 + 2;
 	for (; table->name; table++) {
-		size_t distance = ends_in_word(table->name, name) ? 1 : edit_distance(name, table->name);
+		size_t distance = edit_distance(name, table->name);
 		if (distance < nearest) {
 			nearest = distance;
 			best = table->name;
 		}
 	}
 	return best;
+}
+
+/* One that ends in the word, as --num-heads does in heads. */
+static const char *longer_option(const struct option *table, const char *name)
+{
+	while (table->name && !ends_in_word(table->name, name))
+		table++;
+	return table->name;
 }
 
 /* Whether getopt_long means the word before optind, and not a letter of a word
@@ -57,9 +64,13 @@ static void fail_word(const struct options *o, const char *word, struct attn_err
 				  option->name);
 		return;
 	}
-	const char *near = nearest_option(o->table, word + 2);
-	if (near)
-		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word, near);
+	const char *near = nearest_option(o->table, word + 2), *longer = longer_option(o->table, word + 2);
+	if (near && longer && edit_distance(near, word + 2) == 1)
+		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s' or '--%s'", word, longer,
+			  near);
+	else if (longer || near)
+		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word,
+			  longer ? longer : near);
 	else
 		attn_fail(err, ATTN_USAGE, "unknown option '%s' (see '%s --help')", word, o->self->title);
 }
@@ -178,8 +189,12 @@ enum attn_status option_number(const struct options *o, double least, double mos
 int options_next(struct options *o, struct attn_error *err)
 {
 	int id;
-	while ((id = next_option(o, err)) == OPTION_THREADS) {
+	while ((id = next_option(o, err)) == OPTION_THREADS || id == OPTION_QUIET) {
 		size_t threads;
+		if (id == OPTION_QUIET) {
+			report_quiet();
+			continue;
+		}
 		if (option_count(o, 1, THREADS_MAX, &threads, err) != ATTN_OK)
 			return -1;
 		threads_set(threads);

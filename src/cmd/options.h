@@ -18,10 +18,13 @@ enum {
 	OPTION_JSON,
 	OPTION_JSONL,
 	OPTION_TEXT,
+	OPTION_COLUMNS,
 	OPTION_HEAD,
 	OPTION_LAYER,
 	OPTION_BATCH,
+	OPTION_MEAN,
 	OPTION_TOP,
+	OPTION_MIN_DISTANCE,
 	OPTION_COLORMAP,
 	OPTION_CELL,
 	OPTION_SIZE,
@@ -49,13 +52,20 @@ enum {
 	OPTION_CLIP,
 	OPTION_SENTENCES,
 	OPTION_ORDER,
-	OPTION_THREADS, /* options_next takes it: no command sees it */
+	OPTION_THREADS, /* options_next takes these: no command sees them */
+	OPTION_QUIET,
 	OPTION_OWN,
 };
 
 #define HELP_OPTION                                                                                          \
 	{                                                                                                    \
 		"help", no_argument, NULL, OPTION_HELP                                                       \
+	}
+
+/* The option of every command that has something to say beside its results. */
+#define QUIET_OPTION                                                                                         \
+	{                                                                                                    \
+		"quiet", no_argument, NULL, OPTION_QUIET                                                     \
 	}
 
 /* The option of every command that computes. */
@@ -71,6 +81,7 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
+	    {"columns", required_argument, NULL, OPTION_COLUMNS},                                            \
 	{                                                                                                    \
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
 	}

@@ -118,7 +118,7 @@ enum attn_status progress_stream(const struct command *self, struct row_source *
 {
 	struct row_consumer *all[PROGRESS_CONSUMERS + 1];
 	assert(consumer_count <= PROGRESS_CONSUMERS);
-	if (!isatty(STDERR_FILENO))
+	if (!isatty(STDERR_FILENO) || report_is_quiet())
 		return rows_stream(source, selection, consumers, consumer_count, err);
 	struct progress p = {
 	    .consumer = {.consume = consume, .any_order = true, .passive = true},

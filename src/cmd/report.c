@@ -19,10 +19,24 @@ static void print_line(const char *text)
 	buffer_release(&line);
 }
 
+static bool quiet;
+
+void report_quiet(void)
+{
+	quiet = true;
+}
+
+bool report_is_quiet(void)
+{
+	return quiet;
+}
+
 void report_note(const struct command *self, const char *format, ...)
 {
 	char text[1200];
 	va_list args;
+	if (quiet)
+		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
@@ -57,7 +71,7 @@ enum attn_status command_start(const struct command *command, int argc, char **a
 void report_written(const struct command *self, const char *path)
 {
 	struct buffer text = BUFFER_INIT;
-	if (strcmp(path, "-") == 0)
+	if (quiet || strcmp(path, "-") == 0)
 		return;
 	progress_erase();
 	buffer_printf(&text, "%s: wrote '%s'", self->title, path);

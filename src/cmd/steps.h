@@ -79,9 +79,13 @@ void steps_release(struct steps *s); /* safe on a zeroed one */
 void steps_table(const struct steps *s, size_t batch, size_t head, size_t slot, size_t query,
 		 struct step_table *table);
 
+/* The columns of the table, of which `list` (NULL: all) are chosen: ATTN_USAGE as table_choose. */
+enum attn_status steps_columns(struct table_columns *t, const struct rows_info *info, const char *list,
+			       struct attn_error *err);
+
 /* On standard output. */
 enum attn_status steps_write(const struct steps *s, const struct command *self, enum table_format format,
-			     struct attn_error *err);
+			     const struct table_columns *columns, struct attn_error *err);
 
 /* The text form: a table, and what is said of a head below its tables. */
 void steps_text_table(const struct steps *s, const struct step_table *table, struct buffer *text);
