@@ -131,7 +131,7 @@ static void find_cost(struct plan *plan)
 	if (plan->want.context)
 		cost->output = (double)a->batch * (double)a->queries * (double)a->output.wo.rows *
 			       (double)a->output.wo.cols;
-	cost->workspace = workspace_bytes(plan, tiles);
+	cost->workspace = workspace_bytes(plan, tiles ? BY_TILES : BY_REFERENCE);
 }
 
 bool plan_by_tiles(const struct plan *plan)

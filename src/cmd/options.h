@@ -74,10 +74,6 @@ enum {
 		"threads", required_argument, NULL, OPTION_THREADS                                           \
 	}
 
-/* The settings of a command that takes an INPUT: its options of them (from the table of
- * input/roles.h, where they follow its own) in a usage. */
-void add_setting_usage(struct buffer *text);
-
 /* All roles and settings: a table, name, kind, form, meaning and option, or on a terminal a
  * text. */
 enum attn_status print_roles(const struct command *self, struct attn_error *err);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "cmd/progress.h"
 #include "files/output.h"
 #include "util/buffer.h"
@@ -110,18 +109,4 @@ enum attn_status write_text(const struct command *self, const char *path, struct
 			    struct attn_error *err)
 {
 	return write_file(self, path, print_text, text, err);
-}
-
-enum attn_status print_usage(const struct command *self, struct attn_error *err)
-{
-	struct buffer text = BUFFER_INIT;
-	buffer_add_string(&text, self->usage);
-	if (self->usage_end) {
-		buffer_add_char(&text, '\n');
-		add_setting_usage(&text);
-		buffer_printf(&text, "\n%s", self->usage_end);
-	}
-	enum attn_status status = write_text(self, "-", &text, err);
-	buffer_release(&text);
-	return status;
 }

@@ -110,8 +110,8 @@ static void transpose(float *out, const float *data, size_t count, size_t rows, 
 }
 
 enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
-				  size_t rows, size_t cols, bool weight, struct head_matrix *out,
-				  struct attn_error *err)
+				  size_t rows, size_t cols, enum head_matrix_kind kind,
+				  struct head_matrix *out, struct attn_error *err)
 {
 	struct tensor *t = use_tensor(b, role);
 	const char *each = p->attention.maps > 1 ? "map of a head" : "head";
@@ -119,9 +119,8 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enu
 	if (!t)
 		return ATTN_OK;
 	bool transposed = false;
-	enum attn_status status = weight ? bind_layout(b, &transposed, err) : ATTN_OK;
-	if (status != ATTN_OK)
-		return status;
+	if (kind == WEIGHT_MATRIX)
+		TRY(bind_layout(b, &transposed, err));
 	size_t first = transposed ? cols : rows, last = transposed ? rows : cols;
 	bool fits = (t->rank == rank || (t->rank == rank + 1 && t->shape[0] == heads)) &&
 		    t->shape[t->rank - 1] == last && (rows == 0 || t->shape[t->rank - 2] == first);
@@ -131,9 +130,9 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enu
 	if (!fits)
 		return bind_fail_shape(t, err, "%zu, or %zu x %zu, one for each %s", cols, heads, cols, each);
 	*out = (struct head_matrix){NULL, rows, cols, t->rank > rank ? (rows ? rows : 1) * cols : 0};
-	status = bind_f32(&p->floats, t, &out->data, err);
-	if (status != ATTN_OK || !transposed)
-		return status;
+	TRY(bind_f32(&p->floats, t, &out->data, err));
+	if (!transposed)
+		return ATTN_OK;
 	float *copy = float_pool_take(&p->floats, t->count);
 	if (!copy)
 		return attn_fail_memory(err);
@@ -149,7 +148,7 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enu
 	struct head_matrix gain = {0};
 	if (norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
-	TRY(bind_head_matrix(p, b, role, heads, 0, size, false, &gain, err));
+	TRY(bind_head_matrix(p, b, role, heads, 0, size, PLAIN_MATRIX, &gain, err));
 	norm->gain = gain.data;
 	norm->gain_stride = gain.head_stride;
 	return ATTN_OK;

@@ -250,7 +250,7 @@ static enum attn_status bind_segments(struct masking *v, const struct bundle *b,
 		return ATTN_OK;
 	if (!queries)
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': 'source_segments' without 'segments', expected both: the %zu "
+				 "'%s': 'source_segments' without 'segments', expected both: %zu of the "
 				 "queries need segments too",
 				 origin_name(keys->origin), v->queries);
 	if (!keys && !self)

@@ -23,6 +23,8 @@ struct view_options {
 	bool renormalise;
 };
 
+/* Open a view of some queries and keys, in *view with names of its own.  ATTN_FAILED: no
+ * memory. */
 enum attn_status view_crop_open(struct named_rows *view, const struct named_rows *inner,
 				const struct view_options *options, struct attn_error *err);
 
@@ -30,7 +32,8 @@ enum attn_status view_crop_open(struct named_rows *view, const struct named_rows
  *   mean over the queries in Q that attend to a key ( sum over the keys in K ),
  * so that rows still add up to 1 (Clark et al. 2019).  A pair is masked where all
  * of its tokens' pairs are.  Keys of a KV cache without labels, and appended ones, are words of
- * their own.  Labels are the words as people read them. */
+ * their own.  Labels are the words as people read them.  ATTN_FAILED:
+ * no memory. */
 enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
 				 struct attn_error *err);
 
