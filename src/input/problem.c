@@ -169,9 +169,9 @@ enum attn_status problem_init(struct problem *p, const struct bundle *b, struct 
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_maps,     bind_form,      bind_past,    bind_appended, bind_output,
-	    bind_norms,    bind_rotary,   bind_positions, bind_score,   bind_lambda,   bind_normalizer,
-	    bind_rows,     bind_relative, check_linear,   check_unused,
+	    check_unknown,   bind_maps,   bind_form,      bind_past,          bind_appended, bind_output,
+	    bind_norms,      bind_rotary, bind_positions, bind_rotary_length, bind_score,    bind_lambda,
+	    bind_normalizer, bind_rows,   bind_relative,  check_linear,       check_unused,
 	};
 	*p = (struct problem){.attention = {.batch = 1}};
 	enum attn_status status = ATTN_OK;
