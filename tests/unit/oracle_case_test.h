@@ -32,6 +32,7 @@ enum oracle_norm {
 	ORACLE_NO_NORM,
 	ORACLE_RMS,
 	ORACLE_L2,
+	ORACLE_RMS_FULL, /* RMS of all heads of a token */
 };
 
 /* Rotary frequencies of longer texts. */

@@ -216,14 +216,30 @@ static inline void oracle_own_vectors(const struct oracle *o, double **q, double
 	*v = oracle_project(o, values, o->M, o->SV, o->wv, o->bv, o->G, o->e);
 }
 
+/* x / sqrt(mean(x^2) + eps) with the mean over all heads of a token, as OLMo 2 has it. */
+static inline void oracle_normalize_full(const struct oracle *o, double *vectors, size_t heads, size_t tokens,
+					 size_t size, const double *gain)
+{
+	for (size_t i = 0; i < o->B * tokens; i++) {
+		double *first = vectors + (i / tokens * heads * tokens + i % tokens) * size, squares = 0;
+		for (size_t c = 0; c < heads * size; c++)
+			squares += pow(first[c / size * tokens * size + c % size], 2);
+		for (size_t c = 0; c < heads * size; c++)
+			first[c / size * tokens * size + c % size] *=
+			    (gain ? gain[c] : 1) / sqrt(squares / (double)(heads * size) + o->qk_norm_eps);
+	}
+}
+
 /* Norm, then rotation, of every own query or key, (B, heads, tokens, size). */
 static inline void oracle_norm_and_rotate(const struct oracle *o, bool query, double *vectors, size_t heads,
 					  size_t tokens, size_t size, const double *gain)
 {
+	if (o->qk_norm == ORACLE_RMS_FULL)
+		oracle_normalize_full(o, vectors, heads, tokens, size, gain);
 	for (size_t i = 0; i < o->B * heads * tokens; i++) {
 		double *vector = vectors + i * size;
 		double t = oracle_position(o, query, i / tokens / heads, i % tokens);
-		if (o->qk_norm != ORACLE_NO_NORM)
+		if (o->qk_norm != ORACLE_NO_NORM && o->qk_norm != ORACLE_RMS_FULL)
 			oracle_normalize_vector(o->qk_norm, o->qk_norm_eps,
 						gain ? gain + i / tokens % heads * size : NULL, vector, size);
 		oracle_rotate(o, t, vector);

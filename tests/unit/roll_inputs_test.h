@@ -357,7 +357,9 @@ static inline double *roll_gain(struct variant *x, const char *name, size_t head
 	double *gain = roll_numbers(heads * size, 0.5, 1.5);
 	for (size_t i = size; i < heads * size && shared; i++)
 		gain[i] = gain[i - size];
-	if (shared)
+	if (x->o.qk_norm == ORACLE_RMS_FULL)
+		put(&x->b, name, DTYPE_F32, SHAPE(heads * size), gain);
+	else if (shared)
 		put(&x->b, name, DTYPE_F32, SHAPE(size), gain);
 	else
 		put(&x->b, name, DTYPE_F32, SHAPE(heads, size), gain);
@@ -370,8 +372,9 @@ static inline void roll_norm(struct variant *x)
 	o->qk_norm_eps = 1e-6;
 	if (!has(QK_NORM))
 		return;
-	o->qk_norm = roll(2) ? ORACLE_RMS : ORACLE_L2;
-	put_setting(&x->b, "qk_norm", o->qk_norm == ORACLE_RMS ? "rms" : "l2");
+	static const char *const words[] = {"none", "rms", "l2", "rms-full"}; /* as enum oracle_norm */
+	o->qk_norm = ORACLE_RMS + (enum oracle_norm)roll(3);
+	put_setting(&x->b, "qk_norm", words[o->qk_norm]);
 	if (o->dq < 4 || o->dk < 4 || roll(2)) /* short vectors may be near 0: as for latent ones */
 		put_text(x, "qk_norm_eps", "%.9g", o->qk_norm_eps = roll_number(0.05, 0.5));
 	if (roll(2))
