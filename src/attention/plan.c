@@ -21,7 +21,7 @@ static enum attn_status head_set_init(struct head_set *set, size_t all, struct a
 	return ATTN_OK;
 }
 
-/* Heads are added in ascending order, also twice. */
+/* A head may be added twice; those of a map are in ascending order. */
 static void head_set_add(struct head_set *set, size_t head)
 {
 	if (set->slots[head] != SIZE_MAX)

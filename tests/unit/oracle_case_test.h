@@ -49,6 +49,7 @@ struct oracle {
 	size_t B, H, G, N, M, P;
 	size_t dq, dk, e; /* head sizes of queries, keys and values */
 	size_t maps;      /* 2: differential, with 2 H query and 2 G key heads; else 1 */
+	bool halves;      /* of differential: the maps of head h are h and h + H, else 2h and 2h + 1 */
 	bool cross;       /* own keys are others than the queries' tokens */
 
 	/* Precomputed: (B, maps H, N, dq) (B, maps G, M, dk) (B, G, M, e); else NULL. */

@@ -214,6 +214,15 @@ static inline void oracle_own_vectors(const struct oracle *o, double **q, double
 	*q = oracle_project(o, x, o->N, o->D, o->wq, o->bq, o->maps * o->H, o->dq);
 	*k = oracle_project(o, source, o->M, o->S, o->wk, o->bk, o->maps * o->G, o->dk);
 	*v = oracle_project(o, values, o->M, o->SV, o->wv, o->bv, o->G, o->e);
+	if (!o->halves)
+		return;
+	/* DiffLlama: of 2 G heads of values g and g + G are those of head g. */
+	double *half = oracle_project(o, values, o->M, o->SV, o->wv, o->bv, 2 * o->G, o->e / 2);
+	for (size_t i = 0; i < o->B * o->G * o->M * o->e; i++) {
+		size_t c = i % o->e, t = i / o->e % o->M, g = i / o->e / o->M % o->G;
+		size_t b = i / o->e / o->M / o->G, head = g + c / (o->e / 2) * o->G;
+		(*v)[i] = half[((b * 2 * o->G + head) * o->M + t) * (o->e / 2) + c % (o->e / 2)];
+	}
 }
 
 /* x / sqrt(mean(x^2) + eps) with the mean over all heads of a token, as OLMo 2 has it. */

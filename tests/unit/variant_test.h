@@ -236,6 +236,10 @@ static inline void roll_normalizer(struct variant *x)
 		put_whole(x, "top_k", o->top_k = roll_from(1, roll(2) ? 5 : o->P + o->M));
 	if (o->maps == 2)
 		o->lambda = roll_heads(x, "lambda", -0.5, 1);
+	if (o->maps == 2 && (o->q || o->e % 2 == 0) && roll(2)) {
+		o->halves = true;
+		put_setting(&x->b, "lambda_pairing", "halves");
+	}
 }
 
 /* Make the case of a seed. */
