@@ -219,7 +219,7 @@ static enum attn_status bind_base(struct problem *p, const struct bundle *b, str
 	struct tensor *t = use_tensor(b, ROLE_INV_FREQ);
 	r->base = 10000;
 	if (rope && t)
-		return setting_fail(rope, "no base beside 'inv_freq', or --rope none", err);
+		return setting_fail(rope, "none beside 'inv_freq', which holds the frequencies", err);
 	if (!t)
 		return parse_number(rope->value, &r->base) && r->base > 1
 			   ? ATTN_OK
