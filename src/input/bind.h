@@ -85,6 +85,7 @@ enum attn_status bind_past(struct problem *p, const struct bundle *b, struct att
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_rotary(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_positions(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_rotary_length(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_score(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err);

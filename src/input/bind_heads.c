@@ -141,6 +141,21 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enu
 	return ATTN_OK;
 }
 
+/* The gain of a norm over the whole width: (heads size). */
+static enum attn_status bind_whole_gain(struct problem *p, const struct bundle *b, enum role_id role,
+					size_t heads, size_t size, struct vector_norm *norm,
+					struct attn_error *err)
+{
+	struct tensor *t = use_tensor(b, role);
+	if (!t)
+		return ATTN_OK;
+	if (t->rank != 1 || t->count != heads * size)
+		return bind_fail_shape(t, err, "%zu, as many as %zu heads of %zu have", heads * size, heads,
+				       size);
+	norm->gain_stride = size;
+	return bind_f32(&p->floats, t, &norm->gain, err);
+}
+
 /* The gain of a norm: (size), or one for each head. */
 static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
 				  size_t size, struct vector_norm *norm, struct attn_error *err)
@@ -148,6 +163,12 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enu
 	struct head_matrix gain = {0};
 	if (norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
+	if (norm->whole)
+		return bind_whole_gain(p, b, role, heads, size, norm, err);
+	const struct tensor *t = given_tensor(b, role);
+	if (t && t->rank == 1 && t->count == heads * size && heads > 1)
+		return bind_fail_shape(
+		    t, err, "%zu; a gain of all heads side by side requires qk_norm rms-full", size);
 	TRY(bind_head_matrix(p, b, role, heads, 0, size, PLAIN_MATRIX, &gain, err));
 	norm->gain = gain.data;
 	norm->gain_stride = gain.head_stride;
@@ -157,12 +178,16 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enu
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	/* In the order of the words of the setting. */
-	static const int kinds[] = {VECTOR_NORM_NONE, VECTOR_NORM_RMS, VECTOR_NORM_L2};
+	static const int kinds[] = {VECTOR_NORM_NONE, VECTOR_NORM_RMS, VECTOR_NORM_L2, VECTOR_NORM_RMS};
+	enum {
+		RMS_FULL = 3
+	};
 	struct attention *a = &p->attention;
 	struct vector_norm norm = {.eps = 1e-6};
 	size_t kind = 0;
 	enum attn_status status = setting_choice(b, ROLE_QK_NORM, &kind, err);
 	norm.kind = kinds[kind];
+	norm.whole = kind == RMS_FULL;
 	if (status == ATTN_OK && (norm.kind != VECTOR_NORM_NONE || a->latent.q_gain || a->latent.kv_gain))
 		status = setting_number(b, ROLE_QK_NORM_EPS, &norm.eps, err);
 	if (status == ATTN_OK && !(norm.eps >= 0))

@@ -65,9 +65,53 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 /* Differential attention has two maps a head. */
 static enum attn_status bind_maps(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	(void)err;
+	enum {
+		ADJACENT,
+		HALVES
+	};
+	size_t pairing = ADJACENT;
 	p->attention.maps = given(b, ROLE_LAMBDA) ? 2 : 1;
+	if (p->attention.maps == 1)
+		return ATTN_OK;
+	TRY(setting_choice(b, ROLE_LAMBDA_PAIRING, &pairing, err));
+	p->attention.maps_apart = pairing == HALVES;
 	return ATTN_OK;
+}
+
+/* Columns of values (rows, G e) whose heads have halves that lie G halves apart, side by side:
+ * a copy in the pool. */
+static enum attn_status join_halves(struct problem *p, const float **data, size_t rows, size_t stride,
+				    struct attn_error *err)
+{
+	const struct attention *a = &p->attention;
+	size_t half = a->value_size / 2, width = a->kv_heads * a->value_size;
+	float *copy = *data ? float_pool_take(&p->floats, rows * width) : NULL;
+	if (!*data)
+		return ATTN_OK;
+	if (!copy)
+		return attn_fail_memory(err);
+	for (size_t r = 0; r < rows; r++)
+		for (size_t c = 0; c < width; c++) {
+			size_t part = c / half; /* of head part / 2 */
+			size_t from = (part % 2 * a->kv_heads + part / 2) * half + c % half;
+			copy[r * width + c] = (*data)[r * stride + from];
+		}
+	*data = copy;
+	return ATTN_OK;
+}
+
+/* DiffLlama pairs the heads of values as those of Q and K. */
+static enum attn_status bind_value_halves(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	if (!a->maps_apart || !a->projected || !a->has_values)
+		return ATTN_OK;
+	if (a->value_size % 2 != 0)
+		return setting_fail(given_setting(b, ROLE_LAMBDA_PAIRING),
+				    "adjacent, or an even number of values a head", err);
+	TRY(join_halves(p, &a->wv.data, a->wv.rows, a->wv.stride, err));
+	a->wv.stride = a->kv_heads * a->value_size;
+	return join_halves(p, &a->bv, 1, 0, err);
 }
 
 static enum attn_status bind_lambda(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -148,9 +192,10 @@ enum attn_status problem_init(struct problem *p, const struct bundle *b, struct 
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_maps,     bind_form,      bind_past,    bind_appended, bind_output,
-	    bind_norms,    bind_rotary,   bind_positions, bind_score,   bind_lambda,   bind_normalizer,
-	    bind_rows,     bind_relative, check_linear,   check_unused,
+	    check_unknown,      bind_maps,    bind_form,    bind_past,       bind_appended,
+	    bind_value_halves,  bind_output,  bind_norms,   bind_rotary,     bind_positions,
+	    bind_rotary_length, bind_score,   bind_lambda,  bind_normalizer, bind_rows,
+	    bind_relative,      check_linear, check_unused,
 	};
 	*p = (struct problem){.attention = {.batch = 1}};
 	enum attn_status status = ATTN_OK;
