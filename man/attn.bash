@@ -81,7 +81,7 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,view | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,file) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -103,6 +103,10 @@ _attn()
 		;;
 	--transform)
 		COMPREPLY=($(compgen -W "linear sqrt log" -- "$word"))
+		return
+		;;
+	--mode)
+		COMPREPLY=($(compgen -W "context weights projected all" -- "$word"))
 		return
 		;;
 	--order)

@@ -42,7 +42,7 @@ struct latent {
 	size_t rotary_size;             /* t: the last dimensions of Q and K, which are rotated */
 };
 
-/* What becomes of the weighted values: context (N, H e), heads side by side, and
+/* The sum of weighted values: context (N, H e), heads side by side, and
  * output = context wo + bo. */
 struct output_layer {
 	size_t context_size; /* H e; 0: there are no values, so no context */

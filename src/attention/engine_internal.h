@@ -49,7 +49,7 @@ struct workspace {
 	unsigned char *cells;                 /* (ROWS_BLOCK, keys) */
 	float *first_weights, *first_context; /* the same of the first of two maps */
 
-	double *row, *scratch; /* (keys): scores of a reference row, and what normalising it takes */
+	double *row, *scratch; /* (keys): scores of a reference row, and memory to normalise it */
 	double *unscaled;      /* (keys): the same scores before they are scaled */
 	double *sums;          /* (e) */
 };
@@ -77,7 +77,7 @@ struct engine {
 	bool started;
 	const struct kernels *kernels; /* NULL: the reference */
 	bool *by_tiles;  /* (heads), owned: kernels, no scores asked for, and none of the head's can
-			  * overflow: what is chosen beside it makes no difference */
+			  * overflow: the other chosen heads make no difference */
 	bool whole_rows; /* weights need all scores of a row: sparsemax and the like */
 	size_t keys;
 
@@ -153,7 +153,7 @@ void engine_reference_scores(const struct engine *engine, const struct map *map,
  * and bring them to where scores are products. */
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
 
-/* Bytes that takes, beside inputs that are used where they are. */
+/* Bytes of these, without inputs that are used where they are. */
 size_t engine_prepared_bytes(const struct plan *plan);
 
 /* Memory (batch, heads of the set, tokens, size) that the engine owns, from the first time
@@ -161,7 +161,7 @@ size_t engine_prepared_bytes(const struct plan *plan);
 bool engine_own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
 		struct heads_place *place, struct head_vectors *out);
 
-/* Whether vectors of Q and K are changed in place before they meet, so that they cannot be an
+/* Whether vectors of Q and K are changed in place before they are scored, so that they cannot be an
  * input's. */
 bool engine_changes_vectors(const struct attention *a);
 
@@ -179,7 +179,7 @@ bool engine_scores_fit(const struct engine *engine, size_t head);
 size_t engine_linear_states(const struct plan *plan, size_t *step);
 
 /* Linear attention's states, where queries attend to the first keys and context is all
- * that is wanted: context then takes time in proportion to the keys. */
+ * that is wanted: context then costs time in proportion to the keys. */
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);
 
 /* The state after `steps` * state_step keys, (e + 1, d), of the key head in a slot; steps is

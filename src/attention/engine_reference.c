@@ -126,8 +126,8 @@ static void point_to_rows(const struct engine *engine, const struct workspace *w
 		if (plan_wants_scores(engine->plan, (enum score_stage)stage))
 			block->scores[stage] = w->out_scores[stage];
 	block->unscaled_weights = w->out_unscaled;
-	block->context = engine->want.context ? w->out_context : NULL;
-	block->shares = w->out_shares;
+	block->context = engine->want.context && !block->no_context ? w->out_context : NULL;
+	block->shares = block->no_context ? NULL : w->out_shares;
 }
 
 enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
@@ -138,11 +138,11 @@ enum attn_status engine_reference(const struct engine *engine, const struct map 
 	for (size_t r = 0; r < block->count; r++) {
 		TRY(compute_row(engine, map, w, block, r, err));
 		block->masked += memchr(w->cells + r * keys, CELL_ATTENDED, keys) == NULL;
-		if (engine->want.context)
+		if (engine->want.context && !block->no_context)
 			reference_weighted_sum(w->out_context + r * e, w->out_weights + r * keys,
 					       head_start(&engine->v.view, block->batch, map->value_at),
 					       engine->v.view.token_stride, keys, e, w->sums);
-		if (engine->want.shares)
+		if (engine->want.shares && !block->no_context)
 			find_shares(engine, map, w, block, r);
 	}
 	point_to_rows(engine, w, block);

@@ -1,5 +1,5 @@
-/* Score functions and feature maps meet Q and K: vectors are brought to where a score is made of
- * one of each.
+/* Score functions and feature maps applied to Q and K, up to where a score is made of one vector
+ * of each.
  */
 #include <math.h>
 

@@ -239,7 +239,7 @@ void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_
 		memset(rows + q * stride + first, 0, (end - first) * sizeof *rows);
 }
 
-/* Turn what is kept into rows (count, keys) of weights. */
+/* Normalise kept scores into rows (count, keys) of weights. */
 static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
 {
 	size_t keys = engine->keys, end = t->mask.end;

@@ -228,7 +228,7 @@ static void describe(const struct plan *plan, const struct latents *latents, str
 	}
 }
 
-/* Which heads go by tiles; whether any does. */
+/* Which heads are computed in float32 tiles; whether any is. */
 static bool choose_tiles(struct engine *engine)
 {
 	const struct attention *a = engine->attention;

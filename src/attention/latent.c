@@ -133,7 +133,7 @@ enum attn_status latents_project(const struct latents *l, enum latent_target tar
 	return project_up(l, &l->key_value, &w->up_v, set, "value", to, 0, err);
 }
 
-/* --- what they take ---------------------------------------------------------------- */
+/* --- cost and memory --------------------------------------------------------------- */
 
 size_t latents_bytes(const struct attention *a)
 {

@@ -1,5 +1,5 @@
 /* A plan stands between attention that is checked and attention that is computed: what of
- * it is chosen, what is wanted of its rows, and what that takes.  Making one touches no
+ * it is chosen, what is wanted of its rows, and what that costs.  Making one touches no
  * element; running it gives the rows.
  */
 #ifndef ATTN_ATTENTION_PLAN_H
@@ -24,7 +24,7 @@ struct head_set {
 	size_t *slots; /* (all), owned: heads[slots[h]] is h; SIZE_MAX: not chosen */
 };
 
-/* What computing takes. */
+/* The cost of computing. */
 struct plan_cost {
 	double projections, attention, output; /* multiply-adds */
 	size_t projected;                      /* bytes of Q, K and V that are not used where they are */

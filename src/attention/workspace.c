@@ -31,7 +31,7 @@ void workspace_release(struct workspace *w)
 	free(w->sums);
 }
 
-/* What a worker's memory takes, in the numbers and bytes of each array; 0: not needed. */
+/* Sizes of a worker's arrays, in elements; 0: not needed. */
 struct workspace_sizes {
 	size_t queries, scores, context, tops, taken, step_attended, row_attended, normalizing, rows;
 	size_t out_weights, out_scores, out_unscaled, out_shares, out_context;

@@ -54,12 +54,6 @@ void inputs_release(struct inputs *in); /* safe on a zeroed one */
  * "3 (coreference)", into text[size]. */
 const char *head_text(const struct rows_info *info, size_t head, char *text, size_t size);
 
-/* Turn "0,3-5" (or, for heads, names) into a bool array that the caller frees.
- * NULL list: *out is NULL, which selects all.  `first` is the number of item 0.
- * ATTN_USAGE for what is malformed or out of range. */
-enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
-				 const struct string_list *names, bool **out, struct attn_error *err);
-
 /* --head, --layer and --batch of a command, as given. */
 struct selection_options {
 	const char *heads, *layers, *batch;

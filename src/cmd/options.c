@@ -190,8 +190,8 @@ int options_next(struct options *o, struct attn_error *err)
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err)
 {
 	if (*out)
-		return attn_fail(err, ATTN_USAGE, "'%s%s' is given twice: it may be given only once",
-				 o->name[1] ? "--" : "-", o->name);
+		return attn_fail(err, ATTN_USAGE, "'%s%s' may be given only once", o->name[1] ? "--" : "-",
+				 o->name);
 	*out = o->value;
 	return ATTN_OK;
 }

@@ -123,9 +123,9 @@ static enum attn_status check_possible(const struct run_command *c, struct attn_
 		    "a stored result has no values to make a context from: give the input it was "
 		    "made from");
 	if (subject->output->context_size == 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing, expected it for a context");
+		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing: a context also requires it");
 	if (c->options.output && subject_output_size(subject) == 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "'wo' is missing, expected it for --output");
+		return attn_fail(err, ATTN_BAD_INPUT, "'wo' is missing: --output also requires it");
 	return ATTN_OK;
 }
 

@@ -72,8 +72,11 @@ static enum attn_status parse_list(const char *option, char *list, size_t first,
 	return ATTN_OK;
 }
 
-enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
-				 const struct string_list *names, bool **out, struct attn_error *err)
+/* Turn "0,3-5" (or, for heads, names) into a bool array that the caller frees.
+ * NULL list: *out is NULL, which selects all.  `first` is the number of item 0.
+ * ATTN_USAGE for what is malformed or out of range. */
+static enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
+					const struct string_list *names, bool **out, struct attn_error *err)
 {
 	*out = NULL;
 	if (!list)

@@ -86,8 +86,9 @@ static enum attn_status open_consumers(struct steps *s, const struct attention *
 enum attn_status steps_compute(struct steps *s, const struct command *self, struct attn_error *err)
 {
 	const struct attention *a = s->in->subject.attention;
-	struct row_consumer *consumers[] = {&s->rows.consumer, &s->scaled.consumer, &s->product.consumer};
-	struct rows_selection rows = selection_rows(s->selection);
+	struct row_consumer *rows[] = {&s->rows.consumer};
+	struct row_consumer *spreads[] = {&s->scaled.consumer, &s->product.consumer};
+	struct rows_selection all = selection_rows(s->selection), places = all;
 	struct row_source *source = NULL;
 	struct plan plan = {0};
 	if (a->lambda)
@@ -99,11 +100,14 @@ enum attn_status steps_compute(struct steps *s, const struct command *self, stru
 	const struct rows_want want = wanted(s, a);
 	enum attn_status status = open_consumers(s, a, want.scores, err);
 	if (status == ATTN_OK)
-		status = plan_init(&plan, a, &rows, want, err);
+		status = plan_init(&plan, a, &all, want, err);
 	if (status == ATTN_OK)
 		status = plan_run(&plan, &source, err);
 	if (status == ATTN_OK)
-		status = progress_stream(self, source, &rows, consumers, s->unscaled ? 3 : 2, err);
+		status = progress_stream(self, source, &all, spreads, s->unscaled ? 2 : 1, err);
+	places.queries = s->places;
+	if (status == ATTN_OK)
+		status = progress_stream(self, source, &places, rows, 1, err);
 	if (status == ATTN_OK)
 		s->changed = scores_changed(s);
 	if (source)
@@ -157,7 +161,7 @@ static void add_line(struct step_line *sum, const struct step_line *line)
 		sum->values[step] += line->values[step];
 }
 
-/* The heaviest first; of equals, what is visible, and the lower index. */
+/* The heaviest first; of equals, keys attended to, then the lower index. */
 static int compare_lines(const void *a, const void *b)
 {
 	const struct step_line *x = a, *y = b;

@@ -15,7 +15,7 @@ enum step {
 	STEP_PRODUCT = SCORES_PRODUCT, /* q.k, or another score, before it is scaled */
 	STEP_SCALED = SCORES_RAW,
 	STEP_CAPPED = SCORES_CAPPED, /* with a softcap only */
-	STEP_MASKED = SCORES_MASKED, /* with bias and mask; -inf where hidden */
+	STEP_MASKED = SCORES_MASKED, /* with bias and mask; -inf where masked */
 	STEP_EXP,                    /* exp(score - the highest), with softmax only */
 	STEP_WEIGHT,
 	STEP_SHARE, /* of the context's length: w v.c / |c|^2; with values only */
@@ -24,7 +24,7 @@ enum step {
 
 extern const char *const step_names[STEP_COUNT]; /* "scaled" */
 
-/* What becomes of the scores of a head. */
+/* Statistics of the scores of a head. */
 struct step_terms {
 	const char *score;         /* "q.k"; "score" where that is another function */
 	const char *formula;       /* what that is, as a line of text; NULL: a product */
@@ -67,7 +67,7 @@ struct step_table {
 	struct step_line others, sink, sum;
 	bool has_sink;
 	struct step_terms terms;
-	double highest;        /* the score that is subtracted; -INFINITY where nothing is visible */
+	double highest;        /* the score that is subtracted; -INFINITY where every key is masked */
 	double context_square; /* |c|^2 */
 };
 

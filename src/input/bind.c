@@ -52,8 +52,7 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 	}
 	if (ignored > LISTED)
 		snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", roles[role].name, wanted,
-			 list);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing: %s%s", roles[role].name, wanted, list);
 }
 
 static bool all_finite(const float *data, size_t count)

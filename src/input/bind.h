@@ -15,7 +15,7 @@ enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err,
 enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, enum role_id setting,
 				   size_t heads, size_t columns, struct attn_error *err);
 
-/* ATTN_BAD_INPUT: "'wq' is missing, expected it WHY", and what was ignored. */
+/* ATTN_BAD_INPUT: "'wq' is missing: WHY", and what was ignored. */
 enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, enum role_id role,
 				   const char *why, ...) __attribute__((format(printf, 4, 5)));
 

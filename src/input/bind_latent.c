@@ -45,7 +45,7 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 	static const enum role_id separate[] = {ROLE_WUK, ROLE_WUV};
 	bool wqr = given_tensor(b, ROLE_WQR), wkr = given_tensor(b, ROLE_WKR);
 	if (!given_tensor(b, ROLE_WUQ))
-		return bind_fail_missing(b, err, ROLE_WUQ, "beside 'wdkv'");
+		return bind_fail_missing(b, err, ROLE_WUQ, "'wdkv' also requires it");
 	for (size_t i = 0; i < 2 && given_tensor(b, ROLE_WUKV); i++)
 		if (given_tensor(b, separate[i]))
 			return attn_fail(err, ATTN_BAD_INPUT,
@@ -53,13 +53,13 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 					 "'wuk' and 'wuv' in one",
 					 roles[separate[i]].name);
 	if (!given_tensor(b, ROLE_WUKV) && !given_tensor(b, ROLE_WUK))
-		return bind_fail_missing(b, err, ROLE_WUK, "beside 'wdkv' (or 'wukv')");
+		return bind_fail_missing(b, err, ROLE_WUK, "'wdkv' also requires it (or 'wukv')");
 	if (given_tensor(b, ROLE_Q_LATENT_NORM) && !given_tensor(b, ROLE_WDQ))
-		return bind_fail_missing(b, err, ROLE_WDQ, "beside 'q_latent_norm'");
+		return bind_fail_missing(b, err, ROLE_WDQ, "'q_latent_norm' also requires it");
 	if (wqr == wkr || given_setting(b, ROLE_ROPE_DIM))
 		return ATTN_OK;
 	return bind_fail_missing(b, err, wqr ? ROLE_WKR : ROLE_WQR,
-				 "beside '%s' (or rope_dim, if '%s' holds a rotary part too)",
+				 "'%s' also requires it (or rope_dim, if '%s' holds a rotary part too)",
 				 wqr ? "wqr" : "wkr", wqr ? "wdkv" : "wuq");
 }
 

@@ -250,8 +250,8 @@ static enum attn_status bind_segments(struct masking *v, const struct bundle *b,
 		return ATTN_OK;
 	if (!queries)
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': 'source_segments' without 'segments', expected both: %zu of the "
-				 "queries beside those of the keys",
+				 "'%s': 'source_segments' without 'segments', expected both: the %zu "
+				 "queries need segments too",
 				 origin_name(keys->origin), v->queries);
 	if (!keys && !self)
 		return attn_fail(err, ATTN_BAD_INPUT,

@@ -175,7 +175,8 @@ static enum attn_status bind_added(const struct problem *p, const struct bundle 
 	if (!a->projected)
 		return ATTN_OK;
 	if (!a->cross && given_tensor(b, ROLE_SOURCE_POSITION_TABLE))
-		return bind_fail_missing(b, err, ROLE_SOURCE_EMBEDDINGS, "beside 'source_position_table'");
+		return bind_fail_missing(b, err, ROLE_SOURCE_EMBEDDINGS,
+					 "'source_position_table' also requires it");
 	TRY(setting_bool(b, ROLE_SINUSOIDAL, sinusoidal, err));
 	*added = *sinusoidal || given_tensor(b, ROLE_POSITION_TABLE) ||
 		 given_tensor(b, ROLE_SOURCE_POSITION_TABLE);

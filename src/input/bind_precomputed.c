@@ -96,7 +96,7 @@ enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, str
 	for (size_t i = 0; i < 2; i++)
 		if (!given_tensor(b, needed[i]))
 			return bind_fail_missing(
-			    b, err, needed[i], "beside '%s'",
+			    b, err, needed[i], "'%s' also requires it",
 			    roles[given_tensor(b, needed[!i]) ? needed[!i] : ROLE_V].name);
 	struct tensor *tq = use_tensor(b, ROLE_Q), *tk = use_tensor(b, ROLE_K);
 	TRY(setting_bool(b, ROLE_PACKED, &packed, err));
@@ -146,7 +146,7 @@ enum attn_status bind_past(struct problem *p, const struct bundle *b, struct att
 	if (!k && !v)
 		return ATTN_OK;
 	if (!k || (!v && a->has_values))
-		return bind_fail_missing(b, err, k ? ROLE_PAST_V : ROLE_PAST_K, "beside '%s'",
+		return bind_fail_missing(b, err, k ? ROLE_PAST_V : ROLE_PAST_K, "'%s' also requires it",
 					 k ? "past_k" : "past_v");
 	TRY(bind_past_one(p, b, k, a->kv_heads * a->maps, a->key_size, &a->keys.past, &a->past_k, err));
 	if (a->has_values)

@@ -160,16 +160,17 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 	const struct tensor *latent = given_about(b, ABOUT_LATENT);
 	if (!given_tensor(b, ROLE_EMBEDDINGS))
 		return bind_fail_missing(b, err, ROLE_EMBEDDINGS,
-					 "with projections (or precomputed 'q', 'k', 'v')");
+					 "projections also require it (or precomputed 'q', 'k', 'v')");
 	if (latent)
 		return given_tensor(b, ROLE_WDKV)
 			   ? ATTN_OK
-			   : bind_fail_missing(b, err, ROLE_WDKV, "beside '%s'", latent->name);
+			   : bind_fail_missing(b, err, ROLE_WDKV, "'%s' also requires it", latent->name);
 	if (!fused && !given_tensor(b, ROLE_WQ))
-		return bind_fail_missing(b, err, ROLE_WQ,
-					 "beside 'embeddings' (or 'wqkv', or precomputed 'q', 'k', 'v')");
+		return bind_fail_missing(
+		    b, err, ROLE_WQ,
+		    "'embeddings' also requires it (or 'wqkv', or precomputed 'q', 'k', 'v')");
 	if (!fused && !given_tensor(b, ROLE_WK))
-		return bind_fail_missing(b, err, ROLE_WK, "beside 'wq'");
+		return bind_fail_missing(b, err, ROLE_WK, "'wq' also requires it");
 	return ATTN_OK;
 }
 

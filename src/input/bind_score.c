@@ -32,7 +32,8 @@ static enum attn_status check_present(const struct bundle *b, const struct score
 		     {ROLE_SCORE_B, SCORE_B}};
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if ((function->needed & parts[i].part) && !given_tensor(b, parts[i].role))
-			return bind_fail_missing(b, err, parts[i].role, "with score '%s'", function->name);
+			return bind_fail_missing(b, err, parts[i].role, "score '%s' also requires it",
+						 function->name);
 	return ATTN_OK;
 }
 

@@ -67,7 +67,7 @@ static enum attn_status bind_appended(struct problem *p, const struct bundle *b,
 	struct attention *a = &p->attention;
 	const struct tensor *k = given_tensor(b, ROLE_BIAS_K), *v = given_tensor(b, ROLE_BIAS_V);
 	if ((k && !v && a->has_values) || (v && !k))
-		return bind_fail_missing(b, err, k ? ROLE_BIAS_V : ROLE_BIAS_K, "beside '%s'",
+		return bind_fail_missing(b, err, k ? ROLE_BIAS_V : ROLE_BIAS_K, "'%s' also requires it",
 					 k ? "bias_k" : "bias_v");
 	a->keys.bias = k != NULL;
 	TRY(bind_vector(&p->floats, b, ROLE_BIAS_K, a->maps * a->kv_heads * a->key_size, &a->bias_k, err));
@@ -81,7 +81,7 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 	struct attention *a = &p->attention;
 	const struct tensor *wo = given_tensor(b, ROLE_WO);
 	if (!wo && given_tensor(b, ROLE_BO))
-		return bind_fail_missing(b, err, ROLE_WO, "beside 'bo'");
+		return bind_fail_missing(b, err, ROLE_WO, "'bo' also requires it");
 	if (!a->has_values)
 		return ATTN_OK;
 	a->output.context_size = a->heads * a->value_size;

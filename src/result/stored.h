@@ -2,7 +2,7 @@
  *
  * Any bundle with `weights` (H, N, M), (N, M) for one head, or with layers or
  * batch items in front as its setting `axes` says ("layer" by default, "batch",
- * or "layer,batch").  What hides keys (mask, key_padding, kv_lengths, causal) is
+ * or "layer,batch").  What masks keys (mask, key_padding, kv_lengths, causal) is
  * read from the same bundle, so that masked cells are told apart from 0.
  */
 #ifndef ATTN_RESULT_STORED_H

@@ -9,7 +9,7 @@
 
 enum attn_status {
 	ATTN_OK = 0,        /* done */
-	ATTN_NO_MATCH = 1,  /* nothing matched, or the compared results differ */
+	ATTN_NO_MATCH = 1,  /* nothing matched */
 	ATTN_USAGE = 2,     /* the user asked wrongly */
 	ATTN_BAD_INPUT = 3, /* the input is bad */
 	ATTN_FAILED = 4,    /* could not read, write or allocate */

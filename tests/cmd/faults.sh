@@ -106,9 +106,9 @@ cp w.npy same.npy
 status 0 attn run weights=same.npy --weights same.npy
 same 'an output may be an input' w.npy same.npy
 status 2 attn run x.json --weights a.npy --weights b.npy
-says "'--weights' is given twice: it may be given only once"
+says "'--weights' may be given only once"
 status 2 attn run x.json -o a --directory b
-says "'--directory' is given twice"
+says "'--directory' may be given only once"
 
 # Options of an output that is not made.
 ignored()

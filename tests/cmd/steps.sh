@@ -112,7 +112,7 @@ c - 0.00000 0.00000 -"
 status 0 attn inspect token b masked.json --steps --head 0 --text
 is 'a word for masked' "$(grep -c '^  [012]  [abc] .* masked    0       0$' out)" 3
 ok 'and for the row' grep -qF '  weight   0: every key is masked' out
-ok 'the summary leaves it out' grep -qF 'over its 2 queries (1 more sees no key)' out
+ok 'the summary leaves it out' grep -qF 'over its 2 queries (1 more is fully masked)' out
 is 'no number is not one' "$(grep -ciE 'nan|inf[^i]' out)" 0
 
 # Softcap, then bias: 'masked' has both, and each its column; a scale of 1 has none in text.

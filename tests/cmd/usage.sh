@@ -93,7 +93,7 @@ says "'#4' is beyond the 4 queries, expected '#0' to '#3'"
 status 3 attn run x.json --num-heads 3
 says "attn run: 'x.json': num_heads is 3, expected a divisor of the 4 columns of 'wq'"
 status 3 attn run x.json x.json
-says "is given twice"
+says "may be given only once"
 status 4 attn run missing.json
 says "could not open 'missing.json': No such file or directory"
 status 4 attn run .

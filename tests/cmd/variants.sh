@@ -61,7 +61,7 @@ refuses 2 "expected 'L,R'" "$hand" --window 1,2,3
 refuses 2 "'--dilation' is '0'" "$hand" --dilation 0
 refuses 2 "size" "$hand" --blocks window=3
 refuses 2 "'--score' is 'cosin', expected 'scaled-dot', 'dot', 'general', 'additive' or 'cosine'" "$hand" --score cosin
-refuses 3 "'score_w' is missing, expected it with score 'general'" "$hand" --score general
+refuses 3 "'score_w' is missing: score 'general' also requires it" "$hand" --score general
 refuses 3 "'temperature' of head 0 is 0, expected a number above 0" "$hand" --temperature 0
 refuses 2 "'--temperature' is '1,2,3', expected a number, or 2 with commas, one for each head" "$hand" --temperature 1,2,3
 refuses 2 "'--temperature' is '1,', expected" "$hand" --temperature 1,

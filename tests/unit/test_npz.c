@@ -102,7 +102,7 @@ static void test_bad(void **state)
 {
 	(void)state;
 	static const char *const files[][2] = {
-	    {"twice", "'q' is given twice"},
+	    {"twice", "'q' may be given only once"},
 	    {"other-member", "archive holds 'readme.txt', expected only arrays"},
 	    {"torch", "a PyTorch checkpoint, expected npz or safetensors"},
 	    {"no-name", "archive holds '.npy', expected only arrays"},

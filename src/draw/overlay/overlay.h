@@ -2,7 +2,7 @@
  *
  * Patch (r, c) of R x C covers the picture from round(c W / C) to before
  * round((c + 1) W / C) of its W columns, and of its rows likewise, so that patches
- * meet without gaps and cover it exactly; weights are not smoothed.  The picture is
+ * lie edge to edge and cover it exactly; weights are not smoothed.  The picture is
  * made grey and dark (light, under a colour map that begins with its lighter end).  With
  * s, the weight over the top of the scale, a pixel becomes
  *   (1 - a) grey + a map(b + (1 - b) s),  a = OVERLAY_OPACITY s,  b = OVERLAY_FIRST
