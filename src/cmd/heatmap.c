@@ -111,6 +111,7 @@ struct heatmap_command {
 	struct grid_consumer grids;
 	struct entropy_consumer entropy;
 	struct selection selected;
+	bool first_layer, first_batch; /* chosen here, not by the user */
 	struct figures figures;
 };
 
@@ -123,9 +124,9 @@ static size_t count_chosen(const bool *chosen, size_t count)
 }
 
 /* A picture shows one batch item, and one layer unless more are asked for: the first,
- * unless chosen. */
-static enum attn_status choose_one(const char *option, const char *things, bool **chosen, size_t count,
-				   bool several, const struct command *self, struct attn_error *err)
+ * unless chosen.  'first' says whether that left others out. */
+static enum attn_status choose_one(const char *option, bool **chosen, size_t count, bool several, bool *first,
+				   struct attn_error *err)
 {
 	size_t found = count_chosen(*chosen, count);
 	if (*chosen && found > 1 && !several)
@@ -137,9 +138,18 @@ static enum attn_status choose_one(const char *option, const char *things, bool 
 	if (!*chosen)
 		return attn_fail_memory(err);
 	(*chosen)[0] = true;
-	if (count > 1)
-		report_note(self, "drawing the first of %zu %s: choose with %s", count, things, option);
+	*first = count > 1;
 	return ATTN_OK;
+}
+
+/* Said once the view is known to be possible, so that what cannot be drawn is only refused. */
+static void note_first(const struct heatmap_command *c, const struct command *self)
+{
+	const struct rows_shape *shape = &c->in.info->shape;
+	if (c->first_layer)
+		report_note(self, "drawing the first of %zu layers: choose with --layer", shape->layers);
+	if (c->first_batch)
+		report_note(self, "drawing the first of %zu batch items: choose with --batch", shape->batch);
 }
 
 static enum attn_status parse_order(struct heatmap_command *c, const struct options *o,
@@ -198,13 +208,12 @@ static enum attn_status stream(struct heatmap_command *c, const struct command *
 }
 
 /* --head, --layer and --batch. */
-static enum attn_status select_rows(struct heatmap_command *c, const struct command *self,
-				    struct attn_error *err)
+static enum attn_status select_rows(struct heatmap_command *c, struct attn_error *err)
 {
 	const struct rows_info *info = c->in.info;
 	TRY(selection_open(&c->selected, &c->selection, info, err));
-	TRY(choose_one("--layer", "layers", &c->selected.layers, info->shape.layers, true, self, err));
-	return choose_one("--batch", "batch items", &c->selected.batch, info->shape.batch, false, self, err);
+	TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer, err));
+	return choose_one("--batch", &c->selected.batch, info->shape.batch, false, &c->first_batch, err);
 }
 
 static enum attn_status draw(struct heatmap_command *c, const struct command *self, struct attn_error *err)
@@ -336,13 +345,15 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK && !c.on_terminal)
 			status = inputs_spare(&c.in, c.path, err);
 		if (status == ATTN_OK)
-			status = select_rows(&c, self, err);
+			status = select_rows(&c, err);
 		if (status == ATTN_OK)
 			status = plan_weights(&c.in, &c.selected, err);
 		if (status == ATTN_OK)
 			status = selection_join(&c.selected, &c.in, err);
 		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
+		if (status == ATTN_OK)
+			note_first(&c, self);
 		if (status == ATTN_OK)
 			status = draw(&c, self, err);
 	}
