@@ -53,7 +53,7 @@ _attn_token()
 		-*) ;;
 		*)
 			case $previous in
-			--top | --head | --layer | --batch | --threads | --key | --exclude-token | =) ;;
+			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -74,7 +74,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local forms="--text --tsv --json --jsonl"
+	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
 	COMPREPLY=()
@@ -149,7 +149,7 @@ _attn()
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --patches | --skip-keys | --top | --cell | --size | --dpi | --title | --max | --clip | \
+	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
 		--exclude-token)
 		return
@@ -167,22 +167,22 @@ _attn()
 	inspect) options="token file --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
-			--format --top --shard --dry-run --threads --help $matrix $forms $picture $settings"
+			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help $matrix $forms $picture $settings"
 		;;
 	merge)
-		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
-			--help $forms $picture"
+		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
+			--quiet --help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --scores --head --layer --batch --order --image --patches
-			--skip-keys --threads --help $matrix $picture $settings"
+		options="--output --format --terminal --scores --head --layer --mean --batch --order --image --patches
+			--skip-keys --threads --quiet --help $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --batch --title --markers --threads --help $matrix $settings" ;;
-	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
+	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $matrix $settings" ;;
+	bench) options="--shape --mode --causal --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
-		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"
+		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;
-	"inspect file") options="--help $forms" ;;
+	"inspect file") options="--quiet --help $forms" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
 		options="token file"

@@ -66,7 +66,7 @@ static void clear_block(struct row_block *block)
 /* The reference's memory, once.  False: no memory. */
 static bool reference_allocate(const struct engine *engine, struct workspace *w)
 {
-	return w->row || workspace_allocate(w, engine->plan, false);
+	return w->row || workspace_allocate(w, engine->plan, BY_REFERENCE);
 }
 
 /* The rows of one map, where the block's places are. */
@@ -148,7 +148,7 @@ static enum attn_status engine_start(struct row_source *source, struct attn_erro
 	if (engine->started)
 		return ATTN_OK;
 	for (size_t i = 0; i < engine->worker_count && plan_by_tiles(engine->plan); i++)
-		if (!workspace_allocate(&engine->workers[i], engine->plan, true))
+		if (!workspace_allocate(&engine->workers[i], engine->plan, BY_TILES))
 			return attn_fail_memory(err);
 	enum attn_status status = engine_prepare(engine, err);
 	engine->started = status == ATTN_OK;

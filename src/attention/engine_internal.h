@@ -33,7 +33,7 @@ struct workspace {
 	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
 	float *scores;  /* (all steps' keys, TILE); or (KEY_BLOCK, TILE) for all tiles, when a
 			 * step's are used at once */
-	unsigned char *taken; /* (steps): whether a query of the tile attends to any key of the step */
+	unsigned char *attended; /* (steps): whether a query of the tile attends to any key of the step */
 
 	/* Of one tile at a time: */
 	unsigned char *step_attended; /* (TILE, KEY_BLOCK) */
@@ -131,11 +131,19 @@ static inline struct map engine_map(const struct engine *engine, size_t head, si
 /* How many heads from heads[slot] on follow each other. */
 size_t head_set_run(const struct head_set *set, size_t slot);
 
-/* The memory of one worker, for blocks by tiles or by the reference; what is there
- * already stays.  False: no memory. */
-bool workspace_allocate(struct workspace *w, const struct plan *plan, bool tiles);
+/* Who computes a block. */
+enum block_way {
+	BY_REFERENCE,
+	BY_TILES
+};
+
+/* The memory of one worker for blocks that are computed so; what is there already stays.
+ * False: no memory. */
+bool workspace_allocate(struct workspace *w, const struct plan *plan, enum block_way way);
 void workspace_release(struct workspace *w);
-size_t workspace_bytes(const struct plan *plan, bool tiles);
+
+/* Bytes of that. */
+size_t workspace_bytes(const struct plan *plan, enum block_way way);
 
 /* Fill the block's arrays with the rows of a map.  The tile way returns false when a score
  * overflowed and the reference has to do it, whose ATTN_BAD_INPUT names a score that was
@@ -157,8 +165,7 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
 /* Bytes of these, without inputs that are used where they are. */
 size_t engine_prepared_bytes(const struct plan *plan);
 
-/* Memory (batch, heads of the set, tokens, size) that the engine owns, from the first time
- * on, and its view.  False: no memory. */
+/* Memory (batch, heads of the set, tokens, size) that the engine owns, and its view.  False: no memory. */
 bool engine_own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
 		struct heads_place *place, struct head_vectors *out);
 

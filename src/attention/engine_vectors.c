@@ -58,32 +58,57 @@ struct vectors {
 
 /* --- norms and rotary positions --------------------------------------------- */
 
-static enum attn_status norm_vector(const struct vectors *v, float *x, size_t batch, size_t head,
-				    size_t token, struct attn_error *err)
-{
-	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
-	if (vector_normalize(v->norm, gain, x, v->size))
-		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
-			 v->what, batch, head, token);
-}
-
 static float *own_rows(const struct vectors *v, size_t batch, size_t slot)
 {
 	const struct heads_place *to = v->place;
 	return to->data + batch * to->batch_stride + slot * to->head_stride + to->first_token * to->size;
 }
 
+/* The vector of a token in one head, or its part of that of all heads, which is `whole` long. */
+static enum attn_status norm_vector(const struct vectors *v, double squares, size_t whole, size_t batch,
+				    size_t slot, size_t token, struct attn_error *err)
+{
+	size_t head = v->set->heads[slot];
+	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
+	float *x = own_rows(v, batch, slot) + token * v->size;
+	if (vector_normalize_part(v->norm, gain, squares, whole, x, v->size))
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
+			 v->what, batch, head, token);
+}
+
+/* A norm over the whole width of a token: the set has all heads then. */
+static enum attn_status norm_token(const struct vectors *v, size_t batch, size_t token,
+				   struct attn_error *err)
+{
+	double squares = 0;
+	for (size_t slot = 0; slot < v->set->count; slot++)
+		squares += vector_squares(own_rows(v, batch, slot) + token * v->size, v->size);
+	for (size_t slot = 0; slot < v->set->count; slot++)
+		TRY(norm_vector(v, squares, v->set->count * v->size, batch, slot, token, err));
+	return ATTN_OK;
+}
+
+static enum attn_status norm_head(const struct vectors *v, size_t batch, size_t slot, struct attn_error *err)
+{
+	for (size_t t = 0; t < v->own_tokens; t++) {
+		double squares = vector_squares(own_rows(v, batch, slot) + t * v->size, v->size);
+		TRY(norm_vector(v, squares, v->size, batch, slot, t, err));
+	}
+	return ATTN_OK;
+}
+
 static enum attn_status norm_own(const struct engine *engine, const struct vectors *v, struct attn_error *err)
 {
 	if (!v->norm || v->norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
-	for (size_t b = 0; b < engine->attention->batch; b++)
-		for (size_t slot = 0; slot < v->set->count; slot++)
-			for (size_t t = 0; t < v->own_tokens; t++)
-				TRY(norm_vector(v, own_rows(v, b, slot) + t * v->size, b, v->set->heads[slot],
-						t, err));
+	for (size_t b = 0; b < engine->attention->batch; b++) {
+		for (size_t t = 0; t < v->own_tokens && v->norm->whole; t++)
+			TRY(norm_token(v, b, t, err));
+		for (size_t slot = 0; slot < v->set->count && !v->norm->whole; slot++)
+			TRY(norm_head(v, b, slot, err));
+	}
 	return ATTN_OK;
 }
 

@@ -21,7 +21,7 @@ static enum attn_status head_set_init(struct head_set *set, size_t all, struct a
 	return ATTN_OK;
 }
 
-/* Heads are added in ascending order, also twice. */
+/* A head may be added twice; those of a map are in ascending order. */
 static void head_set_add(struct head_set *set, size_t head)
 {
 	if (set->slots[head] != SIZE_MAX)
@@ -45,15 +45,25 @@ size_t head_set_run(const struct head_set *set, size_t slot)
 	return count;
 }
 
+/* A norm over the whole width of Q or K takes all heads. */
+static void choose_whole(struct head_set *set, const struct vector_norm *norm, size_t heads)
+{
+	for (size_t h = 0; h < heads && norm->kind != VECTOR_NORM_NONE && norm->whole; h++)
+		head_set_add(set, h);
+}
+
 static enum attn_status choose_heads(struct plan *plan, const bool *chosen, struct attn_error *err)
 {
 	const struct attention *a = plan->attention;
 	TRY(head_set_init(&plan->queries, query_heads(a), err));
 	TRY(head_set_init(&plan->keys, key_heads(a), err));
 	TRY(head_set_init(&plan->values, a->kv_heads, err));
+	choose_whole(&plan->queries, &a->q_norm, query_heads(a));
+	choose_whole(&plan->keys, &a->k_norm, key_heads(a));
 	for (size_t h = 0; h < a->heads; h++) {
 		if (!rows_chosen(chosen, h))
 			continue;
+		plan->maps += a->maps;
 		head_set_add(&plan->values, value_head_of(a, h));
 		for (size_t map = 0; map < a->maps; map++)
 			head_set_add(&plan->queries, query_head_of(a, h, map));
@@ -108,7 +118,7 @@ static void add_linear_cost(struct plan *plan, size_t states, size_t step)
 {
 	const struct attention *a = plan->attention;
 	double size = (double)a->score.inner * (double)(a->value_size + 1);
-	double heads = (double)(a->batch * plan->queries.count);
+	double heads = (double)(a->batch * plan->maps);
 	plan->cost.attention = heads * size * ((double)a->queries + (double)plan->shape.keys) +
 			       heads * (double)a->queries * (double)(plan->shape.keys > step ? step / 2 : 0) *
 				   (double)(a->score.inner + a->value_size);
@@ -123,7 +133,7 @@ static void find_cost(struct plan *plan)
 	bool tiles = plan_by_tiles(plan);
 	size_t step, states = tiles ? engine_linear_states(plan, &step) : 0;
 	cost->projections = projection_cost(plan) + score_cost(plan);
-	cost->attention = (double)plan->queries.count * count_pairs(a) *
+	cost->attention = (double)plan->maps * count_pairs(a) *
 			  (double)(a->score.inner + (plan->want.context ? a->value_size : 0));
 	cost->projected = engine_prepared_bytes(plan);
 	if (states > 0)
@@ -131,7 +141,7 @@ static void find_cost(struct plan *plan)
 	if (plan->want.context)
 		cost->output = (double)a->batch * (double)a->queries * (double)a->output.wo.rows *
 			       (double)a->output.wo.cols;
-	cost->workspace = workspace_bytes(plan, tiles);
+	cost->workspace = workspace_bytes(plan, tiles ? BY_TILES : BY_REFERENCE);
 }
 
 bool plan_by_tiles(const struct plan *plan)

@@ -36,6 +36,7 @@ struct plan {
 	const struct attention *attention; /* not owned; outlives the plan */
 	struct rows_want want;
 	struct rows_shape shape;               /* of all rows, chosen or not */
+	size_t maps;                           /* attention maps of all chosen heads */
 	struct head_set queries, keys, values; /* heads of Q, K and V that the chosen heads need;
 						* with two maps a head Q and K have two each */
 	struct plan_cost cost;

@@ -99,6 +99,10 @@ struct row_source {
 	 * ROWS_BLOCK. */
 	enum attn_status (*read)(struct row_source *source, size_t worker, struct row_block *block,
 				 struct attn_error *err);
+
+	/* After rows were read: what is odd about them and worth a note, in text[size]; false:
+	 * nothing, or it was said.  NULL: there never is. */
+	bool (*remark)(struct row_source *source, char *text, size_t size);
 	void (*free)(struct row_source *source);
 };
 

@@ -30,6 +30,7 @@ static const char usage[] =
     "      --seconds S       how long to measure each [0.5]\n"
     "      --text, --tsv, --json\n"
     "                        form of the result [text on a terminal, else tsv]\n"
+    "      --quiet           say nothing beside results but errors\n"
     "  -h, --help            show this help\n"
     "\n"
     "ATTN_KERNEL=scalar|avx2|avx512|neon caps the kernels.\n"
@@ -52,6 +53,7 @@ static const struct option table[] = {
     {"text", no_argument, NULL, OPTION_TEXT},
     {"tsv", no_argument, NULL, OPTION_TSV},
     {"json", no_argument, NULL, OPTION_JSON},
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -287,7 +289,9 @@ static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	static const struct bench_shape defaults[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
-	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
+	static const int lists[] = {OPTION_SHAPE, OPTION_MODE, 0};
+	struct options o = {
+	    .self = self, .argc = argc, .argv = argv, .letters = "h", .table = table, .lists_own = lists};
 	struct bench_command *c = calloc(1, sizeof *c);
 	if (!c)
 		return attn_fail_memory(err);

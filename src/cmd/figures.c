@@ -95,6 +95,7 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 	case OPTION_TRANSFORM:
 	case OPTION_NUMBERS:
 	case OPTION_REDUCE:
+		f->reduce_given = true;
 		return choice_option(f, id, o, err);
 	case OPTION_CLIP:
 		return option_number(o, 50, 100, &f->heatmap.clip, err);
@@ -316,7 +317,14 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	return status;
 }
 
-/* "DIR/batch0-layer1-heads.png" of grids that share a batch item and a layer. */
+/* "mean" of "mean of 12 heads". */
+static const char *join_word(const char *joined)
+{
+	return strncmp(joined, "max", 3) == 0 ? "max" : "mean";
+}
+
+/* "DIR/batch0-layer1-heads.png" of grids that share a batch item and a layer, or of joined
+ * heads "DIR/heads-mean.png". */
 static enum attn_status draw_into(struct figures *f, const struct grid *grids, size_t count,
 				  const char *directory, struct attn_error *err)
 {
@@ -325,10 +333,14 @@ static enum attn_status draw_into(struct figures *f, const struct grid *grids, s
 	buffer_printf(&path, "%s/", directory);
 	if (info->has_batch)
 		buffer_printf(&path, "batch%zu-", grids[0].batch);
-	if (info->layer_known)
-		buffer_printf(&path, "layer%zu-", info->first_layer + grids[0].layer);
-	if (count == 1)
-		buffer_printf(&path, "head%zu.png", grids[0].head);
+	if (info->joined_layers)
+		buffer_printf(&path, "layers-%s-", join_word(info->joined_layers));
+	else if (info->layer_known)
+		buffer_printf(&path, "layer%zu-", layer_number(info, grids[0].layer));
+	if (info->joined_heads)
+		buffer_printf(&path, "heads-%s.png", join_word(info->joined_heads));
+	else if (count == 1)
+		buffer_printf(&path, "head%zu.png", head_number(info, grids[0].head));
 	else
 		buffer_add_string(&path, "heads.png");
 	enum attn_status status =

@@ -11,12 +11,13 @@
 struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
-	const char *title;               /* NULL: layer and head */
-	const char *xlabel, *ylabel;     /* of columns and rows; NULL: what they are; "": none */
-	const char *scores;              /* values are these, "unscaled scores"; NULL: weights */
-	bool keep_markers;               /* labels are tokens as in the file */
-	bool may_list;                   /* set by commands that have --colormap list */
-	bool list;                       /* it was given: colormaps_print, and nothing else */
+	const char *title;           /* NULL: layer and head */
+	const char *xlabel, *ylabel; /* of columns and rows; NULL: what they are; "": none */
+	const char *scores;          /* values are these, "unscaled scores"; NULL: weights */
+	bool keep_markers;           /* labels are tokens as in the file */
+	bool may_list;               /* set by commands that have --colormap list */
+	bool list;                   /* it was given: colormaps_print, and nothing else */
+	bool reduce_given;
 	bool sentences;                  /* lines where they end */
 	bool ordered;                    /* panels are in an order of their own */
 	const char *order;               /* says by what, or NULL */

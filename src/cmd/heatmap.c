@@ -25,8 +25,10 @@ static const char usage[] =
     "                        [heatmap.png]\n"
     "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
     "      --terminal        draw on standard output instead: colours, or characters in a pipe\n"
-    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result; of several each is a row of panels [the first]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result, or all, each a row of panels; mean or max\n"
+    "                        [the first]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch NUMBER    batch item [0]\n"
     "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"
     "                        (after softcap) or masked (with what masks and biases add) [raw]\n"
@@ -66,6 +68,7 @@ static const char usage[] =
     "      --markers WHAT    subword markers of labels: keep or drop [drop]\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn heatmap x.json --head 3 -o head3.png\n";
@@ -87,14 +90,14 @@ static const struct option table[] = {
     {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     {"order", required_argument, NULL, OPTION_ORDER},
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -119,6 +122,7 @@ struct heatmap_command {
 	struct grid_consumer grids;
 	struct entropy_consumer entropy;
 	struct selection selected;
+	bool first_layer, first_batch; /* chosen here, not by the user */
 	struct figures figures;
 };
 
@@ -131,9 +135,9 @@ static size_t count_chosen(const bool *chosen, size_t count)
 }
 
 /* A picture shows one batch item, and one layer unless more are asked for: the first,
- * unless chosen. */
-static enum attn_status choose_one(const char *option, const char *things, bool **chosen, size_t count,
-				   bool several, const struct command *self, struct attn_error *err)
+ * unless chosen.  'first' says whether that left others out. */
+static enum attn_status choose_one(const char *option, bool **chosen, size_t count, bool several, bool *first,
+				   struct attn_error *err)
 {
 	size_t found = count_chosen(*chosen, count);
 	if (*chosen && found > 1 && !several)
@@ -145,9 +149,18 @@ static enum attn_status choose_one(const char *option, const char *things, bool 
 	if (!*chosen)
 		return attn_fail_memory(err);
 	(*chosen)[0] = true;
-	if (count > 1)
-		report_note(self, "drawing the first of %zu %s: choose with %s", count, things, option);
+	*first = count > 1;
 	return ATTN_OK;
+}
+
+/* Said once the view is known to be possible, so that what cannot be drawn is only refused. */
+static void note_first(const struct heatmap_command *c, const struct command *self)
+{
+	const struct rows_shape *shape = &c->in.info->shape;
+	if (c->first_layer)
+		report_note(self, "drawing the first of %zu layers: choose with --layer", shape->layers);
+	if (c->first_batch)
+		report_note(self, "drawing the first of %zu batch items: choose with --batch", shape->batch);
 }
 
 static enum attn_status parse_order(struct heatmap_command *c, const struct options *o,
@@ -206,13 +219,12 @@ static enum attn_status stream(struct heatmap_command *c, const struct command *
 }
 
 /* --head, --layer and --batch. */
-static enum attn_status select_rows(struct heatmap_command *c, const struct command *self,
-				    struct attn_error *err)
+static enum attn_status select_rows(struct heatmap_command *c, struct attn_error *err)
 {
 	const struct rows_info *info = c->in.info;
 	TRY(selection_open(&c->selected, &c->selection, info, err));
-	TRY(choose_one("--layer", "layers", &c->selected.layers, info->shape.layers, true, self, err));
-	return choose_one("--batch", "batch items", &c->selected.batch, info->shape.batch, false, self, err);
+	TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer, err));
+	return choose_one("--batch", &c->selected.batch, info->shape.batch, false, &c->first_batch, err);
 }
 
 static enum attn_status draw(struct heatmap_command *c, const struct command *self, struct attn_error *err)
@@ -330,7 +342,7 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			status = overlay_skip_keys(&c->overlay, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
@@ -393,12 +405,18 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
 		if (status == ATTN_OK && c.figure.keep_markers)
 			status = view_keep_markers(&c.view, &c.in, err);
+		if (status == ATTN_OK && !c.on_terminal)
+			status = inputs_spare(&c.in, c.path, err);
 		if (status == ATTN_OK)
-			status = select_rows(&c, self, err);
+			status = select_rows(&c, err);
 		if (status == ATTN_OK)
 			status = plan(&c, err);
 		if (status == ATTN_OK)
+			status = selection_join(&c.selected, &c.in, err);
+		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
+		if (status == ATTN_OK)
+			note_first(&c, self);
 		if (status == ATTN_OK)
 			status = draw(&c, self, err);
 	}

@@ -19,10 +19,13 @@ enum {
 	OPTION_JSON,
 	OPTION_JSONL,
 	OPTION_TEXT,
+	OPTION_COLUMNS,
 	OPTION_HEAD,
 	OPTION_LAYER,
 	OPTION_BATCH,
+	OPTION_MEAN,
 	OPTION_TOP,
+	OPTION_MIN_DISTANCE,
 	OPTION_COLORMAP,
 	OPTION_CELL,
 	OPTION_SIZE,
@@ -55,7 +58,8 @@ enum {
 	OPTION_NO_COLORBAR,
 	OPTION_NO_CAPTION,
 	OPTION_MARKERS,
-	OPTION_THREADS, /* options_next takes it: no command sees it */
+	OPTION_THREADS, /* options_next takes these: no command sees them */
+	OPTION_QUIET,
 	OPTION_OWN,
 };
 
@@ -64,15 +68,17 @@ enum {
 		"help", no_argument, NULL, OPTION_HELP                                                       \
 	}
 
+/* The option of every command that has something to say beside its results. */
+#define QUIET_OPTION                                                                                         \
+	{                                                                                                    \
+		"quiet", no_argument, NULL, OPTION_QUIET                                                     \
+	}
+
 /* The option of every command that computes. */
 #define THREADS_OPTION                                                                                       \
 	{                                                                                                    \
 		"threads", required_argument, NULL, OPTION_THREADS                                           \
 	}
-
-/* The settings of a command that takes an INPUT: its options of them (from the table of
- * input/roles.h, where they follow its own) in a usage. */
-void add_setting_usage(struct buffer *text);
 
 /* All roles and settings: a table, name, kind, form, meaning and option, or on a terminal a
  * text. */
@@ -81,6 +87,7 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
+	    {"columns", required_argument, NULL, OPTION_COLUMNS},                                            \
 	{                                                                                                    \
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
 	}
@@ -118,13 +125,23 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 		NULL, 0, NULL, 0                                                                             \
 	}
 
+enum {
+	OPTIONS_OWN_MOST = 100, /* of a command, without settings */
+	OPTIONS_MOST = OPTIONS_OWN_MOST + ROLE_COUNT
+};
+
 struct options {
 	const struct command *self;
 	int argc;
 	char **argv;
 	const char *letters;        /* getopt's, without the leading ':' */
 	const struct option *table; /* the command's own; settings follow them where it has an INPUT */
+	const int *lists_own;       /* ids that may be given more than once, ending in 0; or NULL */
 	bool started;
+
+	bool seen[OPTIONS_MOST]; /* by their place in the table: given with a value */
+	const char *lists[3];    /* --head, --layer, --batch so far, joined with commas */
+	const char *table_form;  /* --json and the like, if one was given */
 
 	const char *name;  /* of the current option, without dashes; a letter's is that letter */
 	const char *value; /* or NULL */

@@ -61,6 +61,7 @@ static const char *meaningless(const struct figure_options *figure, const struct
 	    {view->top_keys > 0, "top-keys"},
 	    {view->words, "words"},
 	    {figure->ordered, "order"},
+	    {figure->reduce_given, "reduce"},
 	    {h->range != HEATMAP_RANGE_SHARED, "range"},
 	    {h->clip > 0, "clip"},
 	    {h->transform != SCALE_LINEAR, "transform"},

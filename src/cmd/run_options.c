@@ -1,5 +1,6 @@
 #include "cmd/run_options.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,9 +19,11 @@
 	"\n"                                                                                                 \
 	"      --format FORMAT     where no ending says it: safetensors npy npz json tsv [npy]\n"            \
 	"      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"             \
+	"      --min-distance D    a ranking lists only pairs at least D tokens apart\n"                     \
 	"      --text, --tsv, --json, --jsonl\n"                                                             \
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
 	"                          else tsv]\n"                                                              \
+	"      --columns LIST      only these columns of a ranking, in this order [all]\n"                   \
 	"\n"                                                                                                 \
 	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
 	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
@@ -49,10 +52,19 @@ const char run_usage[] =
     "      --shard I/N         only shard I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
-    "\n" OUTPUTS_USAGE(SCORES_USAGE) "\n"
-				     "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
+    "\n" OUTPUTS_USAGE(
+	SCORES_USAGE) "\n"
+		      "Which heads, then without context and output:\n"
+		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of all\n"
+		      "                          [all]\n"
+		      "      --layer LIST        layers of a stored result; mean or max of all [all]\n"
+		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
+		      "                          --layer LIST\n"
+		      "\n"
+		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
+			     "      --quiet             say nothing beside results but errors\n"
 			     "  -h, --help              show this help\n"
 			     "\n"
 			     "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
@@ -66,6 +78,7 @@ const char merge_usage[] =
     "  -o, --directory DIR     where to write [attn-out]\n"
     "\n" OUTPUTS_USAGE("") "\n"
 			   "      --threads N         threads [the processors that this process may use]\n"
+			   "      --quiet             say nothing beside results but errors\n"
 			   "  -h, --help              show this help\n"
 			   "\n"
 			   "attn merge shards/*.safetensors -o out\n";
@@ -87,18 +100,19 @@ enum {
 };
 
 #define OUTPUT_OPTIONS                                                                                       \
-	{"directory", required_argument, NULL, 'o'}, {"context", required_argument, NULL, OPTION_CONTEXT},   \
+	{"directory", required_argument, NULL, 'o'}, {"top", required_argument, NULL, OPTION_TOP},           \
+	    {"context", required_argument, NULL, OPTION_CONTEXT},                                            \
 	    {"output", required_argument, NULL, OPTION_OUTPUT},                                              \
 	    {"weights", required_argument, NULL, OPTION_WEIGHTS},                                            \
 	    {"rankings", required_argument, NULL, OPTION_RANKINGS},                                          \
 	    {"heatmaps", required_argument, NULL, OPTION_HEATMAPS},                                          \
 	    {"format", required_argument, NULL, OPTION_FORMAT},                                              \
 	{                                                                                                    \
-		"top", required_argument, NULL, OPTION_TOP                                                   \
+		"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE                                 \
 	}
 
 static const struct option merge_table[] = {
-    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, HELP_OPTION, END_OPTION,
+    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, QUIET_OPTION, HELP_OPTION, END_OPTION,
 };
 
 static const struct option run_table[] = {
@@ -110,11 +124,13 @@ static const struct option run_table[] = {
     {"v", required_argument, NULL, OPTION_V},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    SELECTION_OPTIONS,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -164,6 +180,10 @@ static void note_option(char *text, size_t size, const struct options *o)
 static enum attn_status parse_one(struct run_options *r, struct inputs *in, int id, const struct options *o,
 				  struct attn_error *err)
 {
+	if (is_selection_option(id)) {
+		selection_option(&r->selection, id, o->value);
+		return ATTN_OK;
+	}
 	if (is_view_option(id))
 		return view_option(&r->view, id, o, err);
 	const char **const paths[] = {&r->context, &r->output,   &r->weights,
@@ -193,6 +213,12 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 	case OPTION_TOP:
 		note_option(r->top_option, sizeof r->top_option, o);
 		return option_top(o, &r->top, err);
+	case OPTION_MIN_DISTANCE:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_count(o, 1, SIZE_MAX, &r->min_distance, err);
+	case OPTION_COLUMNS:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_once(o, &r->columns, err);
 	case OPTION_TSV:
 	case OPTION_JSON:
 	case OPTION_JSONL:
@@ -284,6 +310,11 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 
 static enum attn_status settle_rankings(struct run_options *r, struct attn_error *err)
 {
+	if (r->columns && (r->dry_run || r->shard))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--columns' and '%s' cannot be combined: no ranking is made",
+				 r->dry_run ? "--dry-run" : "--shard");
+	TRY(table_format_columns(&r->table_format, r->columns, err));
 	r->rankings_format = table_format_settle(r->table_format);
 	if (!r->rankings || is_standard(r->rankings))
 		return ATTN_OK;
@@ -327,6 +358,20 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	return ATTN_OK;
 }
 
+/* What is not made of chosen heads. */
+static enum attn_status check_selection(const struct run_options *r, struct attn_error *err)
+{
+	const struct selection_options *s = &r->selection;
+	const char *option = s->heads ? "--head" : s->layers ? "--layer" : "--mean";
+	if (!s->heads && !s->layers && !s->mean)
+		return ATTN_OK;
+	if (r->shard || r->dry_run)
+		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' cannot be combined: %s", option,
+				 r->shard ? "shard" : "dry-run",
+				 r->shard ? "shards are of the whole" : "ask for the cost of the whole run");
+	return ATTN_OK;
+}
+
 /* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
@@ -366,7 +411,16 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "'--q', '--k' and '--v' cannot be combined with '--shard': shards hold rows");
+	if (r->shard && (*r->top_option || *r->table_option || *r->picture_option))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'%s' and '--shard' cannot be combined: give it to 'attn merge', which makes "
+		    "rankings and pictures",
+		    *r->top_option     ? r->top_option
+		    : *r->table_option ? r->table_option
+				       : r->picture_option);
 	TRY(check_view(r, err));
+	TRY(check_selection(r, err));
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");

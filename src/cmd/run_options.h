@@ -20,10 +20,13 @@ struct run_options {
 	enum score_stage stage;                                                /* of scores */
 	bool stage_given;
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
+	size_t min_distance;               /* of what a ranking lists; 0: any */
 	size_t top;                        /* keys that a ranking keeps */
+	const char *columns;               /* of a ranking's table, or NULL */
 	enum table_format table_format;    /* of a ranking on standard output */
 	enum table_format rankings_format; /* of the file `rankings` */
 	struct figure_options figure;
+	struct selection_options selection;
 	struct view_request view; /* of weights, rankings and heatmaps */
 
 	/* Private: the last option of a kind, "--json", or "". */

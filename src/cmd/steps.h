@@ -98,9 +98,14 @@ struct step_vector steps_k(const struct steps *s, const struct step_table *table
 /* These as a table of text, with what made them. */
 void steps_text_vectors(const struct steps *s, const struct step_table *table, struct buffer *text);
 
+/* The columns of the table, with vectors where `full`, of which `list` (NULL: all) are chosen: ATTN_USAGE as
+ * table_choose. */
+enum attn_status steps_columns(struct table_columns *t, const struct rows_info *info, bool full,
+			       const char *list, struct attn_error *err);
+
 /* On standard output. */
 enum attn_status steps_write(const struct steps *s, const struct command *self, enum table_format format,
-			     struct attn_error *err);
+			     const struct table_columns *columns, struct attn_error *err);
 
 /* The text form: a table, and what is said of a head below its tables. */
 void steps_text_table(const struct steps *s, const struct step_table *table, struct buffer *text);

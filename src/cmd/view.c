@@ -20,8 +20,9 @@ static const char usage[] =
     "to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
     "  -o, --output FILE     where to write the page; '-' is standard output [page.html]\n"
-    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result [all]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "      --title TEXT      title of the page [the names of the files]\n"
     "      --markers WHAT    subword markers of tokens: keep or drop [drop]\n"
@@ -32,20 +33,21 @@ static const char usage[] =
     "      --renormalise       let what is left of each row add up to 1\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn view x.json -o x.html\n";
 
 static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     {"title", required_argument, NULL, OPTION_TITLE},
     MARKERS_OPTION,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -133,6 +135,14 @@ static void add_tokens(struct buffer *json, const struct inputs *in)
 		add_strings(json, "keyRaw", &info->key_labels);
 }
 
+/* An axis that is joined to one: [[0, name]]. */
+static void add_joined(struct buffer *json, const char *name, const char *joined)
+{
+	buffer_printf(json, ",\n\"%s\": [[0,", name);
+	page_add_json_string(json, joined);
+	buffer_add_string(json, "]]");
+}
+
 /* Items of an axis that are chosen: [[index, number or name], ...]; alone: [index, ...]. */
 static void add_axis(struct buffer *json, const char *name, const bool *chosen, size_t count, size_t first,
 		     const struct string_list *names, bool alone)
@@ -192,12 +202,22 @@ static void add_meta(struct buffer *json, const struct view_command *c, const ch
 		      info->shape.queries, info->shape.keys, flag(info->shape.cross),
 		      flag(info->shape.signed_weights));
 	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
-		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
+		      flag(info->has_tokens), flag(info->has_batch),
+		      flag(info->layer_known || info->joined_layers));
+	if (info->joined_heads)
+		buffer_add_string(json, ", \"joinedHeads\": true");
 	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", coding->bits,
 		      page_levels(coding), coding->top, page_error(coding));
-	add_axis(json, "layers", c->selected.layers, info->shape.layers, info->first_layer, NULL, false);
+	if (info->joined_layers)
+		add_joined(json, "layers", info->joined_layers);
+	else
+		add_axis(json, "layers", c->selected.layers, info->shape.layers, info->first_layer, NULL,
+			 false);
 	add_axis(json, "batches", c->selected.batch, info->shape.batch, 0, NULL, true);
-	add_axis(json, "heads", c->selected.heads, info->shape.heads, 0, &info->head_names, false);
+	if (info->joined_heads)
+		add_joined(json, "heads", info->joined_heads);
+	else
+		add_axis(json, "heads", c->selected.heads, info->shape.heads, 0, &info->head_names, false);
 	add_tokens(json, &c->in);
 	add_maps(json);
 	buffer_add_string(json, "}");
@@ -287,7 +307,7 @@ static enum attn_status parse(struct view_command *c, struct options *o, bool *h
 			status = option_once(o, &c->path, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (id == OPTION_TITLE)
 			c->title = o->value;
@@ -334,9 +354,13 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK && c.keep_markers)
 			status = view_keep_markers(&c.view, &c.in, err);
 		if (status == ATTN_OK)
+			status = inputs_spare(&c.in, c.path, err);
+		if (status == ATTN_OK)
 			status = selection_open(&c.selected, &c.selection, c.in.info, err);
 		if (status == ATTN_OK)
 			status = plan_weights(&c.in, &c.selected, err);
+		if (status == ATTN_OK)
+			status = selection_join(&c.selected, &c.in, err);
 		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)

@@ -248,6 +248,7 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 		add_exclusion_note(&note, r);
 		status = crop(in, &options, err);
 	}
+	in->subject.same_rows = !r->words && !r->query && !r->key && !r->renormalise && !r->top_keys;
 	if (status == ATTN_OK && note.length > 0) {
 		in->note = buffer_detach(&note);
 		status = in->note ? ATTN_OK : attn_fail_memory(err);

@@ -17,6 +17,7 @@ struct entropy_consumer {
 	} * sums; /* (batch, layers, heads), owned */
 };
 
+/* For a source of that shape.  ATTN_FAILED: no memory. */
 enum attn_status entropy_consumer_init(struct entropy_consumer *s, const struct rows_shape *shape,
 				       struct attn_error *err);
 void entropy_consumer_release(struct entropy_consumer *s); /* safe on a zeroed consumer */

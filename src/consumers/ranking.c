@@ -48,6 +48,14 @@ static void add_pair(struct ranking *s, const struct row_block *block, size_t sl
 	}
 }
 
+/* Whether a pair is listed at all. */
+static bool is_listed(const struct ranking *s, size_t query, size_t key, unsigned char cell)
+{
+	size_t distance = s->options.min_distance;
+	return cell_has_weight(cell) &&
+	       (distance == 0 || !rows_are_near(s->options.info, query, key, distance));
+}
+
 /* Rank the keys of one query.  Most weights of a long row are below the list's
  * last, which one comparison tells. */
 static void rank_keys(struct ranking *s, const struct row_block *block, size_t r)
@@ -60,7 +68,7 @@ static void rank_keys(struct ranking *s, const struct row_block *block, size_t r
 	for (size_t key = 0; key < block->keys; key++) {
 		if (!s->options.mean && s->counts[number] == s->kept && weights[key] <= last->weight)
 			continue;
-		if (cell_has_weight(cells[key]))
+		if (is_listed(s, block->query + r, key, cells[key]))
 			add_pair(s, block, slot, key, weights[key]);
 	}
 }
@@ -71,7 +79,7 @@ static void rank_query(struct ranking *s, const struct row_block *block, size_t 
 	const float *weights = block->weights + r * block->keys;
 	const unsigned char *cells = block->cells + r * block->keys;
 	for (size_t key = 0; key < block->keys; key++)
-		if (cell_has_weight(cells[key]) && s->slots[key] != SIZE_MAX)
+		if (s->slots[key] != SIZE_MAX && is_listed(s, block->query + r, key, cells[key]))
 			add_pair(s, block, s->slots[key], block->query + r, weights[key]);
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "attention/rows.h"
+#include "tokens/rows_info.h"
 
 struct ranked {
 	size_t index; /* the key (or, with `to`, the query) */
@@ -19,6 +20,11 @@ struct ranking_options {
 	bool to;              /* rank queries by key, else keys by query */
 	bool mean;            /* rank the mean over the selected heads too */
 	const bool *subjects; /* which queries (or keys) to rank for; NULL: all */
+
+	/* Pairs that are nearer are not listed, as rows_are_near says by `info`, which outlives
+	 * the consumer; 0: all are. */
+	size_t min_distance;
+	const struct rows_info *info;
 };
 
 struct ranking {

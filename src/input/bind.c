@@ -126,6 +126,54 @@ enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct at
 			    "'in,out': the matrices of a 'heads' list are always (in, out)", err);
 }
 
+/* The layouts that wq, wk and wv can have by their inputs' width. */
+enum {
+	EITHER_LAYOUT = -1,
+	IN_OUT_ONLY,
+	OUT_IN_ONLY,
+};
+
+static int layout_of(const struct bundle *b, enum role_id role)
+{
+	static const enum role_id from[] = {ROLE_SOURCE_VALUES, ROLE_SOURCE_EMBEDDINGS, ROLE_EMBEDDINGS};
+	const struct tensor *t = given_tensor(b, role), *x = NULL;
+	size_t first = role == ROLE_WV ? 0 : role == ROLE_WK ? 1 : 2;
+	for (size_t i = first; i < sizeof from / sizeof *from && !x; i++)
+		x = given_tensor(b, from[i]);
+	if (!t || !x || t->rank != 2 || x->rank < 2)
+		return EITHER_LAYOUT;
+	size_t width = x->shape[x->rank - 1];
+	bool in_out = t->shape[0] == width, out_in = t->shape[1] == width;
+	return in_out == out_in ? EITHER_LAYOUT : in_out ? IN_OUT_ONLY : OUT_IN_ONLY;
+}
+
+/* Where matrices disagree no layout is right: name the one, or one of the few, that is not
+ * stored as the others are.  ATTN_OK: they agree. */
+static enum attn_status check_one_layout(const struct bundle *b, bool transposed, struct attn_error *err)
+{
+	static const enum role_id matrices[] = {ROLE_WQ, ROLE_WK, ROLE_WV};
+	size_t votes[2] = {0};
+	enum role_id last[2] = {ROLE_NONE};
+	char found[200];
+	for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+		int layout = layout_of(b, matrices[i]);
+		if (layout == EITHER_LAYOUT)
+			continue;
+		votes[layout]++;
+		last[layout] = matrices[i];
+	}
+	if (!votes[0] || !votes[1])
+		return ATTN_OK;
+	int odd = votes[0] == votes[1] ? !transposed : votes[1] < votes[0];
+	const struct tensor *t = given_tensor(b, last[odd]);
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s': '%s' is %s, which is '%s', but '%s' is '%s', expected one layout: transpose "
+			 "'%s'",
+			 origin_name(t->origin), t->name,
+			 tensor_shape_text(t->rank, t->shape, found, sizeof found), odd ? "out,in" : "in,out",
+			 roles[last[!odd]].name, odd ? "in,out" : "out,in", t->name);
+}
+
 /* The shape check of bind_weight, whose message says what to try. */
 static enum attn_status check_weight(const struct tensor *t, size_t rows, size_t cols, bool transposed,
 				     struct attn_error *err)
@@ -169,6 +217,8 @@ enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, en
 	if (!t)
 		return ATTN_OK;
 	TRY(bind_layout(b, &transposed, err));
+	if (role == ROLE_WQ || role == ROLE_WK || role == ROLE_WV)
+		TRY(check_one_layout(b, transposed, err));
 	TRY(check_weight(t, rows, cols, transposed, err));
 	TRY(bind_f32(pool, t, &data, err));
 	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};

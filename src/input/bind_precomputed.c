@@ -1,5 +1,8 @@
 /* Attention from precomputed Q, K, V, and the KV cache. */
 #include "input/bind.h"
+
+#include <stdio.h>
+
 #include "input/given.h"
 #include "input/settings.h"
 
@@ -86,6 +89,26 @@ static enum attn_status bind_values(struct problem *p, const struct bundle *b, b
 	return ATTN_OK;
 }
 
+/* (B, N, H d) and (N, H, d) look like (H, N, d): where the shape is an unlikely one, say how it was
+ * read. */
+static enum attn_status note_reading(struct problem *p, const struct bundle *b, const struct tensor *t,
+				     const struct precomputed *q, struct attn_error *err)
+{
+	enum {
+		HEAD_SIZE_USUAL = 256
+	};
+	char note[300];
+	bool odd = q->size > HEAD_SIZE_USUAL || (q->heads > q->tokens && q->tokens > 1);
+	if (t->rank != 3 || given_setting(b, ROLE_NUM_HEADS) || given_setting(b, ROLE_PACKED) || !odd)
+		return ATTN_OK;
+	snprintf(
+	    note, sizeof note,
+	    "'q' is read as %zu heads x %zu tokens, head size %zu (--packed is for batch items x tokens x "
+	    "heads side by side)",
+	    q->heads, q->tokens, q->size);
+	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
+}
+
 enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
@@ -103,6 +126,7 @@ enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, str
 	TRY(bind_head_counts(b, &heads, &kv_heads, err));
 	TRY(bind_one(p, b, tq, packed, heads * a->maps, &q, err));
 	TRY(bind_one(p, b, tk, packed, kv_heads * a->maps, &k, err));
+	TRY(note_reading(p, b, tq, &q, err));
 	TRY(check_heads(b, ROLE_NUM_HEADS, tq, q.heads, a->maps, err));
 	TRY(check_heads(b, ROLE_NUM_KV_HEADS, tk, k.heads, a->maps, err));
 	if (q.heads % k.heads != 0)

@@ -1,4 +1,5 @@
 /* Attention from embeddings and projections: their shapes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "attention/latent.h"
@@ -198,6 +199,28 @@ static enum attn_status bind_sequences(struct problem *p, const struct bundle *b
 	return ATTN_OK;
 }
 
+/* A square matrix does not say how it is stored, and PyTorch's Linear has it the other way. */
+static enum attn_status note_square(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	static const enum role_id matrices[] = {ROLE_WQKV, ROLE_WQ, ROLE_WK, ROLE_WV, ROLE_WO};
+	const struct tensor *first = NULL;
+	char note[200];
+	if (given_setting(b, ROLE_LAYOUT) || b->head_list)
+		return ATTN_OK;
+	for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+		const struct tensor *t = given_tensor(b, matrices[i]);
+		if (t && (t->rank != 2 || t->shape[0] != t->shape[1]))
+			return ATTN_OK; /* its shape fits one layout */
+		first = first ? first : t;
+	}
+	if (!first)
+		return ATTN_OK;
+	snprintf(note, sizeof note,
+		 "'%s' is square and layout is not given: taken as in,out, x W (PyTorch's Linear is out,in)",
+		 first->name);
+	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
+}
+
 enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
@@ -218,6 +241,8 @@ enum attn_status bind_projected(struct problem *p, const struct bundle *b, struc
 	else
 		status = given_tensor(b, ROLE_WQKV) ? bind_fused(p, b, err) : bind_separate(p, b, err);
 	a->has_values = a->wv.data || a->latent.up_v.w.data;
+	if (status == ATTN_OK && !given_about(b, ABOUT_LATENT))
+		status = note_square(p, b, err);
 	if (status == ATTN_OK && !given_setting(b, ROLE_NUM_HEADS) &&
 	    !string_list_add(&p->notes, "num_heads is not given: taken as 1"))
 		return attn_fail_memory(err);

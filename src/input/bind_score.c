@@ -42,8 +42,8 @@ static enum attn_status bind_general(struct problem *p, const struct bundle *b, 
 	struct attention *a = &p->attention;
 	struct score *s = &a->score;
 	s->inner = a->key_size;
-	return bind_head_matrix(p, b, ROLE_SCORE_W, a->heads * a->maps, a->head_size, a->key_size, false,
-				&s->w, err);
+	return bind_head_matrix(p, b, ROLE_SCORE_W, a->heads * a->maps, a->head_size, a->key_size,
+				PLAIN_MATRIX, &s->w, err);
 }
 
 static enum attn_status bind_additive(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -55,10 +55,10 @@ static enum attn_status bind_additive(struct problem *p, const struct bundle *b,
 	if (v->rank < 1 || v->count == 0)
 		return bind_fail_shape(v, err, "numbers, or heads x numbers");
 	s->inner = v->shape[v->rank - 1];
-	TRY(bind_head_matrix(p, b, ROLE_SCORE_V, heads, 0, s->inner, false, &s->v, err));
-	TRY(bind_head_matrix(p, b, ROLE_SCORE_B, heads, 0, s->inner, false, &s->b, err));
-	TRY(bind_head_matrix(p, b, ROLE_SCORE_W, heads, a->head_size, s->inner, true, &s->w, err));
-	return bind_head_matrix(p, b, ROLE_SCORE_U, heads, a->key_size, s->inner, true, &s->u, err);
+	TRY(bind_head_matrix(p, b, ROLE_SCORE_V, heads, 0, s->inner, PLAIN_MATRIX, &s->v, err));
+	TRY(bind_head_matrix(p, b, ROLE_SCORE_B, heads, 0, s->inner, PLAIN_MATRIX, &s->b, err));
+	TRY(bind_head_matrix(p, b, ROLE_SCORE_W, heads, a->head_size, s->inner, WEIGHT_MATRIX, &s->w, err));
+	return bind_head_matrix(p, b, ROLE_SCORE_U, heads, a->key_size, s->inner, WEIGHT_MATRIX, &s->u, err);
 }
 
 static enum attn_status bind_temperature(struct problem *p, const struct bundle *b, struct attn_error *err)

@@ -19,32 +19,6 @@ void problem_release(struct problem *p)
 	*p = (struct problem){0};
 }
 
-/* A tensor that is no role: an error when it looks like a misspelt one, else a
- * note, since checkpoints hold much else. */
-static enum attn_status check_unknown(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	size_t ignored = 0;
-	const struct tensor *first = NULL;
-	char note[400];
-	for (size_t i = 0; i < b->tensor_count; i++) {
-		const struct tensor *t = &b->tensors[i];
-		if (t->role)
-			continue;
-		const char *near = role_suggest(t->name);
-		if (near && !bundle_tensor(b, near))
-			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is not a role, did you mean '%s'",
-					 origin_name(t->origin), t->name, near);
-		first = first ? first : t;
-		ignored++;
-	}
-	if (ignored == 0)
-		return ATTN_OK;
-	snprintf(note, sizeof note,
-		 "'%s': ignored '%s'%s: not a role (bind what you need with ROLE=FILE:TENSOR)",
-		 origin_name(first->origin), first->name, ignored > 1 ? " and others" : "");
-	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
-}
-
 /* Which of the two forms the bundle holds. */
 static enum attn_status bind_form(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
@@ -91,9 +65,53 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 /* Differential attention has two maps a head. */
 static enum attn_status bind_maps(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	(void)err;
+	enum {
+		ADJACENT,
+		HALVES
+	};
+	size_t pairing = ADJACENT;
 	p->attention.maps = given(b, ROLE_LAMBDA) ? 2 : 1;
+	if (p->attention.maps == 1)
+		return ATTN_OK;
+	TRY(setting_choice(b, ROLE_LAMBDA_PAIRING, &pairing, err));
+	p->attention.maps_apart = pairing == HALVES;
 	return ATTN_OK;
+}
+
+/* Columns of values (rows, G e) whose heads have halves that lie G halves apart, side by side:
+ * a copy in the pool. */
+static enum attn_status join_halves(struct problem *p, const float **data, size_t rows, size_t stride,
+				    struct attn_error *err)
+{
+	const struct attention *a = &p->attention;
+	size_t half = a->value_size / 2, width = a->kv_heads * a->value_size;
+	float *copy = *data ? float_pool_take(&p->floats, rows * width) : NULL;
+	if (!*data)
+		return ATTN_OK;
+	if (!copy)
+		return attn_fail_memory(err);
+	for (size_t r = 0; r < rows; r++)
+		for (size_t c = 0; c < width; c++) {
+			size_t part = c / half; /* of head part / 2 */
+			size_t from = (part % 2 * a->kv_heads + part / 2) * half + c % half;
+			copy[r * width + c] = (*data)[r * stride + from];
+		}
+	*data = copy;
+	return ATTN_OK;
+}
+
+/* DiffLlama pairs the heads of values as those of Q and K. */
+static enum attn_status bind_value_halves(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	if (!a->maps_apart || !a->projected || !a->has_values)
+		return ATTN_OK;
+	if (a->value_size % 2 != 0)
+		return setting_fail(given_setting(b, ROLE_LAMBDA_PAIRING),
+				    "adjacent, or an even number of values a head", err);
+	TRY(join_halves(p, &a->wv.data, a->wv.rows, a->wv.stride, err));
+	a->wv.stride = a->kv_heads * a->value_size;
+	return join_halves(p, &a->bv, 1, 0, err);
 }
 
 static enum attn_status bind_lambda(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -160,6 +178,11 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	return bind_masking(&a->masking, b, &p->notes, err);
 }
 
+static enum attn_status check_unknown(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	return unknown_check(b, &p->notes, err);
+}
+
 static enum attn_status check_unused(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	return unused_check(b, &p->notes, err);
@@ -169,9 +192,10 @@ enum attn_status problem_init(struct problem *p, const struct bundle *b, struct 
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_maps,     bind_form,      bind_past,    bind_appended, bind_output,
-	    bind_norms,    bind_rotary,   bind_positions, bind_score,   bind_lambda,   bind_normalizer,
-	    bind_rows,     bind_relative, check_linear,   check_unused,
+	    check_unknown,      bind_maps,    bind_form,    bind_past,       bind_appended,
+	    bind_value_halves,  bind_output,  bind_norms,   bind_rotary,     bind_positions,
+	    bind_rotary_length, bind_score,   bind_lambda,  bind_normalizer, bind_rows,
+	    bind_relative,      check_linear, check_unused,
 	};
 	*p = (struct problem){.attention = {.batch = 1}};
 	enum attn_status status = ATTN_OK;

@@ -22,6 +22,7 @@ struct result_file {
 	const struct subject *subject;
 	struct tensor_spec specs[8];
 	size_t spec_count;
+	bool has_lambda; /* the last of the specs */
 	struct bundle labels;
 	struct tensor_writer *writer;
 };

@@ -73,7 +73,7 @@ static void add_matrix(struct shard_file *s, const char *name, const char *rows_
 	    .name = name,
 	    .dtype = DTYPE_F32,
 	    .rank = 2,
-	    .axes = {{rows_name, rows, 0, NULL}, {cols_name, cols, 0, NULL}},
+	    .axes = {{.name = rows_name, .length = rows}, {.name = cols_name, .length = cols}},
 	};
 }
 

@@ -136,6 +136,8 @@ static bool crop_init(struct crop *v, struct rows_info *info, const struct rows_
 		if (ok)
 			memcpy(v->excluded, options->excluded, from->shape.keys * sizeof *v->excluded);
 	}
+	info->own_offset = from->own_offset + from->shape.past_keys;
+	info->positioned = from->positioned ? from->positioned : from->shape.keys - from->shape.appended_keys;
 	/* Whatever the keys were to each other, those left are keys like any others. */
 	info->shape.past_keys = info->shape.appended_keys = 0;
 	v->base.source.shape = info->shape;

@@ -261,6 +261,8 @@ done
 printf '{"q": [[[[1]]], [[[2]]]], "k": [[[[1]]], [[[2]]]]}' > batch.json
 status 0 attn heatmap batch.json -o batch.png
 says 'note: drawing the first of 2 batch items: choose with --batch'
+status 2 attn heatmap batch.json --renormalise -o batch.png
+is 'a picture that is refused has no first item' "$(wc -l < err)" 1
 
 # A large picture on a full disk.
 if [ -w /dev/full ]; then

@@ -161,7 +161,7 @@ static void test_planning_touches_nothing(void **state)
 	assert_true(cost_of(&a, one, want).projections == 0);
 	assert_true(cost_of(&a, one, want).projected == 0); /* used where they are */
 	a.rotary = (struct rotary){.base = 10000, .divisor = 1, .dims = SIZE};
-	a.q_norm = a.k_norm = (struct vector_norm){VECTOR_NORM_RMS, 1e-6, nowhere, SIZE};
+	a.q_norm = a.k_norm = (struct vector_norm){VECTOR_NORM_RMS, 1e-6, nowhere, SIZE, false};
 	a.past_k = a.past_v = (struct heads_view){nowhere, 0, 3 * SIZE, SIZE};
 	a.bias_k = a.bias_v = nowhere;
 	a.keys = (struct key_counts){.past = 3, .own = TOKENS, .bias = true, .zero = true};

@@ -150,6 +150,15 @@ size_t heatmap_scale_level(const struct heatmap_scale *s, size_t panel, float va
 	return colour_entry(scale_share(&s->colours, v), s->levels);
 }
 
+/* Weights a little above 1 are rounding: "above 1 (up to 1)" would say nothing. */
+static bool exceeds_visibly(double highest, double top)
+{
+	char a[32], b[32];
+	snprintf(a, sizeof a, "%.3g", highest);
+	snprintf(b, sizeof b, "%.3g", top);
+	return strcmp(a, b) != 0;
+}
+
 /* What lies beyond the end of the one scale that all panels have. */
 static void add_top_note(struct buffer *notes, const struct heatmap_scale *s,
 			 const struct heatmap_figure *figure)
@@ -161,7 +170,7 @@ static void add_top_note(struct buffer *notes, const struct heatmap_scale *s,
 		snprintf(text, sizeof text, "scale ends at the %g%s percentile, %s%.3g; largest %s%.3g", clip,
 			 floor(clip) == clip ? ordinal_ending((size_t)clip) : "th", sign, top, sign,
 			 s->highest);
-	else if (s->highest > top)
+	else if (s->highest > top && exceeds_visibly(s->highest, top))
 		snprintf(text, sizeof text, "%ss above %s%.3g (up to %.3g) have the colour of %s%.3g",
 			 value_name(figure), sign, top, s->highest, sign, top);
 	else
