@@ -53,7 +53,7 @@ _attn_token()
 		-*) ;;
 		*)
 			case $previous in
-			--top | --head | --layer | --batch | --threads | --key | --exclude-token | =) ;;
+			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -71,17 +71,17 @@ _attn()
 {
 	local roles= settings= valued= words=
 	local picture="--colormap --cell --size --dpi --title --transpose --numbers --reduce --max --theme --transparent
-		--font --font-size --width --range --clip --transform --sentences"
+		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local forms="--text --tsv --json --jsonl"
+	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
 	COMPREPLY=()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,view | ,inspect | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,file) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -105,6 +105,10 @@ _attn()
 		COMPREPLY=($(compgen -W "linear sqrt log" -- "$word"))
 		return
 		;;
+	--mode)
+		COMPREPLY=($(compgen -W "context weights projected all" -- "$word"))
+		return
+		;;
 	--order)
 		COMPREPLY=($(compgen -W "head entropy similarity" -- "$word"))
 		return
@@ -121,8 +125,12 @@ _attn()
 		COMPREPLY=($(compgen -W "max mean" -- "$word"))
 		return
 		;;
+	--markers)
+		COMPREPLY=($(compgen -W "keep drop" -- "$word"))
+		return
+		;;
 	--scores-stage)
-		COMPREPLY=($(compgen -W "raw capped masked" -- "$word"))
+		COMPREPLY=($(compgen -W "product raw capped masked" -- "$word"))
 		return
 		;;
 	--mode)
@@ -137,11 +145,11 @@ _attn()
 		fi
 		return
 		;;
-	-o | --image | --directory | --output | --context | --weights | --scores | --rankings | --heatmaps)
+	-o | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
 		_attn_files "$word"
 		return
 		;;
-	--head | --layer | --batch | --patches | --skip-keys | --top | --cell | --size | --dpi | --title | --max | --clip | \
+	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
 		--exclude-token)
 		return
@@ -158,23 +166,23 @@ _attn()
 	help) options="run merge heatmap view inspect bench roles" ;;
 	inspect) options="token file --help" ;;
 	run)
-		options="--directory --context --output --weights --scores --rankings --heatmaps --scores-stage
-			--format --top --shard --dry-run --threads --help $matrix $forms $picture $settings"
+		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
+			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help $matrix $forms $picture $settings"
 		;;
 	merge)
-		options="--directory --context --output --weights --rankings --heatmaps --format --top --threads
-			--help $forms $picture"
+		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
+			--quiet --help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --head --layer --batch --order --image --patches
-			--skip-keys --threads --help $matrix $picture $settings"
+		options="--output --format --terminal --scores --head --layer --mean --batch --order --image --patches
+			--skip-keys --threads --quiet --help $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --batch --title --threads --help $matrix $settings" ;;
-	bench) options="--shape --mode --causal --threads --seconds --help --text --tsv --json" ;;
+	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $matrix $settings" ;;
+	bench) options="--shape --mode --causal --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
-		options="--to --steps --top --head --layer --batch --threads --help $view $forms $settings"
+		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;
-	"inspect file") options="--help $forms" ;;
+	"inspect file") options="--quiet --help $forms" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
 		options="token file"

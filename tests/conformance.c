@@ -409,7 +409,7 @@ static void run_sentence(struct trial *t)
 	expect_real(t);
 }
 
-/* A file with both q, k, v and what they were projected from. */
+/* A file with both Q, K, V and what they were projected from. */
 static void run_precomputed(struct trial *t)
 {
 	for (const char *role = "qkv"; *role; role++)

@@ -42,7 +42,7 @@ struct latent {
 	size_t rotary_size;             /* t: the last dimensions of Q and K, which are rotated */
 };
 
-/* What becomes of the weighted values: context (N, H e), heads side by side, and
+/* The sum of weighted values: context (N, H e), heads side by side, and
  * output = context wo + bo. */
 struct output_layer {
 	size_t context_size; /* H e; 0: there are no values, so no context */
@@ -52,8 +52,10 @@ struct output_layer {
 
 struct attention {
 	size_t batch, heads, kv_heads, queries;
-	size_t maps; /* attention maps of a head: 1, or 2 in differential attention, where Q has
-		      * 2 H heads and K 2 G */
+	size_t maps;     /* attention maps of a head: 1, or 2 in differential attention, where Q has
+			  * 2 H heads and K 2 G */
+	bool maps_apart; /* the two maps of head h are heads h and h + H of Q, else 2h and 2h + 1; of K
+			  * likewise with G */
 	struct key_counts keys;
 	size_t head_size;            /* d, of Q, and of K unless the score function says otherwise */
 	size_t key_size, value_size; /* of K, and e */

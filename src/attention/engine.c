@@ -28,6 +28,7 @@ static void engine_free(struct row_source *source)
 	free(engine->scored[0].data);
 	free(engine->scored[1].data);
 	free(engine->states);
+	free(engine->by_tiles);
 	for (size_t i = 0; i < engine->worker_count; i++)
 		workspace_release(&engine->workers[i]);
 	free(engine->workers);
@@ -65,7 +66,7 @@ static void clear_block(struct row_block *block)
 /* The reference's memory, once.  False: no memory. */
 static bool reference_allocate(const struct engine *engine, struct workspace *w)
 {
-	return w->row || workspace_allocate(w, engine->plan, false);
+	return w->row || workspace_allocate(w, engine->plan, BY_REFERENCE);
 }
 
 /* The rows of one map, where the block's places are. */
@@ -74,7 +75,7 @@ static enum attn_status read_map(struct engine *engine, size_t which, struct wor
 {
 	struct map map = engine_map(engine, block->head, which);
 	clear_block(block);
-	if (engine->by_tiles && engine_tile(engine, &map, w, block))
+	if (engine->by_tiles[block->head] && engine_tile(engine, &map, w, block))
 		return ATTN_OK;
 	clear_block(block);
 	if (!reference_allocate(engine, w))
@@ -101,7 +102,7 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 	const struct attention *a = engine->attention;
 	float lambda = a->lambda[block->head];
 	struct row_block second = *block;
-	if (!engine->by_tiles && !reference_allocate(engine, w))
+	if (!engine->by_tiles[block->head] && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	second.weights_place = second.context_place = NULL;
 	if (engine->want.weights && !block->weights_place)
@@ -110,11 +111,8 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 		block->context_place = w->first_context;
 		block->context_stride = a->value_size;
 	}
-	enum attn_status status = read_map(engine, 0, w, block, err);
-	if (status == ATTN_OK)
-		status = read_map(engine, 1, w, &second, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(read_map(engine, 0, w, block, err));
+	TRY(read_map(engine, 1, w, &second, err));
 	if (engine->want.weights)
 		subtract(block->weights_place, block->keys, second.weights, block->count, block->keys,
 			 lambda);
@@ -150,7 +148,7 @@ static enum attn_status engine_start(struct row_source *source, struct attn_erro
 	if (engine->started)
 		return ATTN_OK;
 	for (size_t i = 0; i < engine->worker_count && plan_by_tiles(engine->plan); i++)
-		if (!workspace_allocate(&engine->workers[i], engine->plan, true))
+		if (!workspace_allocate(&engine->workers[i], engine->plan, BY_TILES))
 			return attn_fail_memory(err);
 	enum attn_status status = engine_prepare(engine, err);
 	engine->started = status == ATTN_OK;
@@ -178,7 +176,8 @@ enum attn_status plan_run(const struct plan *plan, struct row_source **source, s
 	engine->keys = plan->shape.keys;
 	engine->whole_rows = normalization_needs_rows(&a->normalization);
 	engine->workers = array_alloc(threads_count(), sizeof *engine->workers);
-	if (!engine->workers) {
+	engine->by_tiles = array_alloc(a->heads, sizeof *engine->by_tiles);
+	if (!engine->workers || !engine->by_tiles) {
 		engine_free(&engine->source);
 		return attn_fail_memory(err);
 	}

@@ -33,7 +33,7 @@ struct workspace {
 	float *tops;    /* (steps, TILE): with weights, the highest score at each step */
 	float *scores;  /* (all steps' keys, TILE); or (KEY_BLOCK, TILE) for all tiles, when a
 			 * step's are used at once */
-	unsigned char *taken; /* (steps): whether a query of the tile attends to any key of the step */
+	unsigned char *attended; /* (steps): whether a query of the tile attends to any key of the step */
 
 	/* Of one tile at a time: */
 	unsigned char *step_attended; /* (TILE, KEY_BLOCK) */
@@ -49,7 +49,7 @@ struct workspace {
 	unsigned char *cells;                 /* (ROWS_BLOCK, keys) */
 	float *first_weights, *first_context; /* the same of the first of two maps */
 
-	double *row, *scratch; /* (keys): scores of a reference row, and what normalising it takes */
+	double *row, *scratch; /* (keys): scores of a reference row, and memory to normalise it */
 	double *unscaled;      /* (keys): the same scores before they are scaled */
 	double *sums;          /* (e) */
 };
@@ -76,15 +76,17 @@ struct engine {
 	struct rows_want want;             /* what it wants */
 	bool started;
 	const struct kernels *kernels; /* NULL: the reference */
-	bool by_tiles;                 /* kernels, no scores asked for, and none can overflow */
-	bool whole_rows;               /* weights need all scores of a row: sparsemax and the like */
+	bool *by_tiles;  /* (heads), owned: kernels, no scores asked for, and none of the head's can
+			  * overflow: the other chosen heads make no difference */
+	bool whole_rows; /* weights need all scores of a row: sparsemax and the like */
 	size_t keys;
 
 	/* Q (B, heads, N, inner), K (B, heads, keys, inner) and V (B, heads, keys, e), ready for
 	 * Q K^T: views of inputs, with all their heads, or of memory that the engine owns, with
 	 * those that the plan chose. */
 	struct head_vectors q, k, v;
-	struct heads_place places[3]; /* that memory, of Q, K and V; data NULL: not needed */
+	struct head_vectors prepared[VECTORS_KINDS]; /* they, before the matrices of a score function */
+	struct heads_place places[3];                /* that memory, of Q, K and V; data NULL: not needed */
 	struct heads_place scored[2]; /* Q and K after the matrices of a score function, likewise */
 
 	/* Linear attention's sums over the first keys, (B, key slots, state_count, e + 1, d):
@@ -129,11 +131,19 @@ static inline struct map engine_map(const struct engine *engine, size_t head, si
 /* How many heads from heads[slot] on follow each other. */
 size_t head_set_run(const struct head_set *set, size_t slot);
 
-/* The memory of one worker, for blocks by tiles or by the reference; what is there
- * already stays.  False: no memory. */
-bool workspace_allocate(struct workspace *w, const struct plan *plan, bool tiles);
+/* Who computes a block. */
+enum block_way {
+	BY_REFERENCE,
+	BY_TILES
+};
+
+/* The memory of one worker for blocks that are computed so; what is there already stays.
+ * False: no memory. */
+bool workspace_allocate(struct workspace *w, const struct plan *plan, enum block_way way);
 void workspace_release(struct workspace *w);
-size_t workspace_bytes(const struct plan *plan, bool tiles);
+
+/* Bytes of that. */
+size_t workspace_bytes(const struct plan *plan, enum block_way way);
 
 /* Fill the block's arrays with the rows of a map.  The tile way returns false when a score
  * overflowed and the reference has to do it, whose ATTN_BAD_INPUT names a score that was
@@ -152,15 +162,14 @@ void engine_reference_scores(const struct engine *engine, const struct map *map,
  * and bring them to where scores are products. */
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err);
 
-/* Bytes that takes, beside inputs that are used where they are. */
+/* Bytes of these, without inputs that are used where they are. */
 size_t engine_prepared_bytes(const struct plan *plan);
 
-/* Memory (batch, heads of the set, tokens, size) that the engine owns, from the first time
- * on, and its view.  False: no memory. */
+/* Memory (batch, heads of the set, tokens, size) that the engine owns, and its view.  False: no memory. */
 bool engine_own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
 		struct heads_place *place, struct head_vectors *out);
 
-/* Whether vectors of Q and K are changed in place before they meet, so that they cannot be an
+/* Whether vectors of Q and K are changed in place before they are scored, so that they cannot be an
  * input's. */
 bool engine_changes_vectors(const struct attention *a);
 
@@ -171,14 +180,14 @@ enum attn_status engine_apply_score_function(struct engine *engine, struct attn_
 /* Bytes of what its matrices make. */
 size_t engine_score_bytes(const struct plan *plan);
 
-/* Whether all scores, and parts of their sums, stay in float32's range. */
-bool engine_scores_fit(const struct engine *engine);
+/* Whether all scores of a chosen head, and parts of their sums, stay in float32's range. */
+bool engine_scores_fit(const struct engine *engine, size_t head);
 
 /* How many states linear attention keeps for each key head, and after how many keys each. */
 size_t engine_linear_states(const struct plan *plan, size_t *step);
 
 /* Linear attention's states, where queries attend to the first keys and context is all
- * that is wanted: context then takes time in proportion to the keys. */
+ * that is wanted: context then costs time in proportion to the keys. */
 enum attn_status engine_linear_prepare(struct engine *engine, struct attn_error *err);
 
 /* The state after `steps` * state_step keys, (e + 1, d), of the key head in a slot; steps is

@@ -80,27 +80,23 @@ static enum attn_status compute_row(const struct engine *engine, const struct ma
 	size_t keys = engine->keys, query = block->query + r;
 	unsigned char *attended = w->cells + r * keys;
 	double *row = w->row;
-	enum attn_status status = ATTN_OK;
 
 	masking_row(&a->masking, block->batch, block->head, query, attended);
 	if (w->unscaled) {
 		engine_reference_scores(engine, map, block->batch, query, 0, keys, 1, w->unscaled);
-		status = keep_scores(engine, w, block, r, SCORES_PRODUCT, w->unscaled, err);
+		TRY(keep_scores(engine, w, block, r, SCORES_PRODUCT, w->unscaled, err));
 		if (engine->want.unscaled_weights)
 			weigh_unscaled(engine, map, w, block, r);
 	}
 	engine_reference_scores(engine, map, block->batch, query, 0, keys, map->scale, row);
-	if (status == ATTN_OK)
-		status = keep_scores(engine, w, block, r, SCORES_RAW, row, err);
+	TRY(keep_scores(engine, w, block, r, SCORES_RAW, row, err));
 	if (a->score.softcap > 0)
 		reference_softcap(row, keys, a->score.softcap);
-	if (status == ATTN_OK)
-		status = keep_scores(engine, w, block, r, SCORES_CAPPED, row, err);
+	TRY(keep_scores(engine, w, block, r, SCORES_CAPPED, row, err));
 	mask_row(engine, block, query, attended, row);
-	if (status == ATTN_OK)
-		status = keep_scores(engine, w, block, r, SCORES_MASKED, row, err);
+	TRY(keep_scores(engine, w, block, r, SCORES_MASKED, row, err));
 	normalize_row(&a->normalization, map->sink, row, keys, w->out_weights + r * keys, w->scratch);
-	return status;
+	return ATTN_OK;
 }
 
 /* How much of the length of row r's context each key's value makes. */
@@ -130,8 +126,8 @@ static void point_to_rows(const struct engine *engine, const struct workspace *w
 		if (plan_wants_scores(engine->plan, (enum score_stage)stage))
 			block->scores[stage] = w->out_scores[stage];
 	block->unscaled_weights = w->out_unscaled;
-	block->context = engine->want.context ? w->out_context : NULL;
-	block->shares = w->out_shares;
+	block->context = engine->want.context && !block->no_context ? w->out_context : NULL;
+	block->shares = block->no_context ? NULL : w->out_shares;
 }
 
 enum attn_status engine_reference(const struct engine *engine, const struct map *map, struct workspace *w,
@@ -140,15 +136,13 @@ enum attn_status engine_reference(const struct engine *engine, const struct map 
 	size_t keys = engine->keys, e = engine->attention->value_size;
 	block->masked = 0;
 	for (size_t r = 0; r < block->count; r++) {
-		enum attn_status status = compute_row(engine, map, w, block, r, err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(compute_row(engine, map, w, block, r, err));
 		block->masked += memchr(w->cells + r * keys, CELL_ATTENDED, keys) == NULL;
-		if (engine->want.context)
+		if (engine->want.context && !block->no_context)
 			reference_weighted_sum(w->out_context + r * e, w->out_weights + r * keys,
 					       head_start(&engine->v.view, block->batch, map->value_at),
 					       engine->v.view.token_stride, keys, e, w->sums);
-		if (engine->want.shares)
+		if (engine->want.shares && !block->no_context)
 			find_shares(engine, map, w, block, r);
 	}
 	point_to_rows(engine, w, block);

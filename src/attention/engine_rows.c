@@ -73,7 +73,7 @@ static void refine_row(const struct engine *engine, const struct row_block *bloc
 static void mask_left_out(struct tile *t, size_t first, size_t end)
 {
 	for (size_t at = first; at < end; at += KEY_BLOCK) {
-		size_t count = t->taken[at / KEY_BLOCK] ? 0 : size_min(end - at, KEY_BLOCK);
+		size_t count = t->attended[at / KEY_BLOCK] ? 0 : size_min(end - at, KEY_BLOCK);
 		for (size_t i = 0; i < count * TILE; i++)
 			t->scores[at * TILE + i] = -INFINITY;
 	}

@@ -1,5 +1,5 @@
-/* Score functions and feature maps meet Q and K: vectors are brought to where a score is made of
- * one of each.
+/* Score functions and feature maps applied to Q and K, up to where a score is made of one vector
+ * of each.
  */
 #include <math.h>
 
@@ -23,10 +23,9 @@ static enum attn_status transform(struct engine *engine, const struct transform 
 	const struct head_matrix *m = t->matrix;
 	const struct head_set *set = t->set;
 	struct head_vectors out;
-	enum attn_status status = ATTN_OK;
 	if (!engine_own(engine, set, t->tokens, m->cols, t->place, &out))
 		return attn_fail_memory(err);
-	for (size_t slot = 0; slot < set->count && status == ATTN_OK; slot++) {
+	for (size_t slot = 0; slot < set->count; slot++) {
 		size_t h = set->heads[slot];
 		size_t at = head_at(vectors, set == vectors->set ? h : key_head_of(engine->attention, h));
 		struct sequence x = {head_start(&vectors->view, 0, at), t->tokens, m->rows,
@@ -35,11 +34,11 @@ static enum attn_status transform(struct engine *engine, const struct transform 
 		const float *bias = t->bias->data ? t->bias->data + h * t->bias->head_stride : NULL;
 		struct heads_place to = {t->place->data + slot * t->place->head_stride,
 					 t->place->batch_stride, 0, m->cols, 0};
-		status = engine_project(engine->kernels, &x, engine->attention->batch, &w, bias, t->what, &to,
-					err);
+		TRY(engine_project(engine->kernels, &x, engine->attention->batch, &w, bias, t->what, &to,
+				   err));
 	}
 	*vectors = out;
-	return status;
+	return ATTN_OK;
 }
 
 /* The heads that keys are made for: with a matrix for each query head, each has keys of its own. */
@@ -101,36 +100,39 @@ size_t engine_score_bytes(const struct plan *plan)
 	return a->batch * vectors * a->score.inner * sizeof(float);
 }
 
-/* The largest absolute value of the chosen heads' vectors, `count` numbers each. */
-static double largest_value(const struct engine *engine, const struct head_vectors *v, size_t count)
+/* The largest absolute value of `count` numbers of the vectors that a view has at `at`, in any
+ * batch item. */
+static double largest_value(const struct engine *engine, const struct heads_view *view, size_t at,
+			    size_t count)
 {
 	float most = 0;
 	for (size_t b = 0; b < engine->attention->batch; b++)
-		for (size_t slot = 0; slot < v->set->count; slot++) {
-			const float *vectors = head_start(&v->view, b, head_at(v, v->set->heads[slot]));
-			most = fmaxf(most, engine->kernels->largest(vectors, count));
-		}
+		most = fmaxf(most, engine->kernels->largest(head_start(view, b, at), count));
 	return (double)most;
 }
 
-bool engine_scores_fit(const struct engine *engine)
+static bool map_fits(const struct engine *engine, const struct map *map)
 {
 	const struct attention *a = engine->attention;
 	const struct score *s = &a->score;
-	const struct head_set *set = &engine->plan->queries;
 	struct score_bounds bounds = {
-	    .q = largest_value(engine, &engine->q, a->queries * s->inner),
-	    .k = largest_value(engine, &engine->k, engine->keys * s->inner),
-	    .scale = 1,
+	    .q = largest_value(engine, &engine->q.view, map->query_at, a->queries * s->inner),
+	    .k = largest_value(engine, &engine->k.view, map->key_at, engine->keys * s->inner),
+	    .scale = fmax(1, fabs(map->scale)),
 	    .inner = s->inner,
 	};
-	for (size_t i = 0; i < set->count; i++) {
-		struct map map = engine_map(engine, head_of_query(a, set->heads[i]), 0);
-		bounds.scale = fmax(bounds.scale, fabs(map.scale));
-	}
-	if (s->v.data) {
-		size_t heads = s->v.head_stride > 0 ? set->all : 1;
-		bounds.v = (double)engine->kernels->largest(s->v.data, heads * s->inner);
-	}
+	if (s->v.data)
+		bounds.v = (double)engine->kernels->largest(s->v.data + map->query_head * s->v.head_stride,
+							    s->inner);
 	return s->function->fits(&bounds);
+}
+
+bool engine_scores_fit(const struct engine *engine, size_t head)
+{
+	bool fit = true;
+	for (size_t which = 0; which < engine->attention->maps && fit; which++) {
+		struct map map = engine_map(engine, head, which);
+		fit = map_fits(engine, &map);
+	}
+	return fit;
 }

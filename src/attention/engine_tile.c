@@ -95,7 +95,7 @@ static void step(const struct engine *engine, const struct row_block *block, str
 	enum attended extent = tile_mask_extent(&t->mask, first, count);
 	float *scores = t->scores + (keeps_scores(engine) ? first * TILE : 0);
 	if (keeps_scores(engine))
-		t->taken[first / KEY_BLOCK] = extent != ATTENDED_NONE;
+		t->attended[first / KEY_BLOCK] = extent != ATTENDED_NONE;
 	if (extent == ATTENDED_NONE)
 		return;
 	find_scores(engine, block, t, first, count, scores);
@@ -166,8 +166,8 @@ static void start_tile(const struct engine *engine, const struct map *map, const
 	t->tops = w->tops ? w->tops + number * steps * TILE : NULL;
 	if (keeps_scores(engine)) { /* each tile keeps its own */
 		t->scores += number * steps * KEY_BLOCK * TILE;
-		t->taken = w->taken + number * steps;
-		memset(t->taken, 0, steps);
+		t->attended = w->attended + number * steps;
+		memset(t->attended, 0, steps);
 	}
 	tile_mask_start(&t->mask, &engine->attention->masking, block, block->query + row, t->count,
 			w->step_attended, w->row_attended);
@@ -190,7 +190,7 @@ static bool finish_rows(const struct engine *engine, const struct workspace *w, 
 		return false;
 	for (size_t at = t->mask.first / KEY_BLOCK * KEY_BLOCK; at < t->mask.end && engine->want.context;
 	     at += KEY_BLOCK)
-		if (t->taken[at / KEY_BLOCK])
+		if (t->attended[at / KEY_BLOCK])
 			add_values(engine, block, t, at, size_min(t->mask.end - at, KEY_BLOCK),
 				   t->scores + at * TILE);
 	return true;
@@ -239,14 +239,14 @@ void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_
 		memset(rows + q * stride + first, 0, (end - first) * sizeof *rows);
 }
 
-/* Turn what is kept into rows (count, keys) of weights. */
+/* Normalise kept scores into rows (count, keys) of weights. */
 static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
 {
 	size_t keys = engine->keys, end = t->mask.end;
 	for (size_t first = 0; first < end; first += KEY_BLOCK) {
 		_Alignas(64) float factor[TILE] = {0};
 		size_t count = size_min(end - first, KEY_BLOCK);
-		if (!t->taken[first / KEY_BLOCK]) {
+		if (!t->attended[first / KEY_BLOCK]) {
 			clear_columns(rows, keys, t->count, first, first + count);
 			continue;
 		}

@@ -13,7 +13,7 @@ struct tile {
 	struct tile_mask mask;
 	struct running running;
 	float *queries, *scores, *context, *tops; /* as in struct workspace */
-	unsigned char *taken;
+	unsigned char *attended;
 };
 
 /* Where the block's weights go: to where a consumer wants them, or into the workspace. */

@@ -58,34 +58,58 @@ struct vectors {
 
 /* --- norms and rotary positions --------------------------------------------- */
 
-static enum attn_status norm_vector(const struct vectors *v, float *x, size_t batch, size_t head,
-				    size_t token, struct attn_error *err)
-{
-	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
-	if (vector_normalize(v->norm, gain, x, v->size))
-		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
-			 v->what, batch, head, token);
-}
-
 static float *own_rows(const struct vectors *v, size_t batch, size_t slot)
 {
 	const struct heads_place *to = v->place;
 	return to->data + batch * to->batch_stride + slot * to->head_stride + to->first_token * to->size;
 }
 
+/* The vector of a token in one head, or its part of that of all heads, which is `whole` long. */
+static enum attn_status norm_vector(const struct vectors *v, double squares, size_t whole, size_t batch,
+				    size_t slot, size_t token, struct attn_error *err)
+{
+	size_t head = v->set->heads[slot];
+	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
+	float *x = own_rows(v, batch, slot) + token * v->size;
+	if (vector_normalize_part(v->norm, gain, squares, whole, x, v->size))
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
+			 v->what, batch, head, token);
+}
+
+/* A norm over the whole width of a token: the set has all heads then. */
+static enum attn_status norm_token(const struct vectors *v, size_t batch, size_t token,
+				   struct attn_error *err)
+{
+	double squares = 0;
+	for (size_t slot = 0; slot < v->set->count; slot++)
+		squares += vector_squares(own_rows(v, batch, slot) + token * v->size, v->size);
+	for (size_t slot = 0; slot < v->set->count; slot++)
+		TRY(norm_vector(v, squares, v->set->count * v->size, batch, slot, token, err));
+	return ATTN_OK;
+}
+
+static enum attn_status norm_head(const struct vectors *v, size_t batch, size_t slot, struct attn_error *err)
+{
+	for (size_t t = 0; t < v->own_tokens; t++) {
+		double squares = vector_squares(own_rows(v, batch, slot) + t * v->size, v->size);
+		TRY(norm_vector(v, squares, v->size, batch, slot, t, err));
+	}
+	return ATTN_OK;
+}
+
 static enum attn_status norm_own(const struct engine *engine, const struct vectors *v, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	if (!v->norm || v->norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
-	for (size_t b = 0; b < engine->attention->batch; b++)
-		for (size_t slot = 0; slot < v->set->count; slot++)
-			for (size_t t = 0; t < v->own_tokens && status == ATTN_OK; t++)
-				status = norm_vector(v, own_rows(v, b, slot) + t * v->size, b,
-						     v->set->heads[slot], t, err);
-	return status;
+	for (size_t b = 0; b < engine->attention->batch; b++) {
+		for (size_t t = 0; t < v->own_tokens && v->norm->whole; t++)
+			TRY(norm_token(v, b, t, err));
+		for (size_t slot = 0; slot < v->set->count && !v->norm->whole; slot++)
+			TRY(norm_head(v, b, slot, err));
+	}
+	return ATTN_OK;
 }
 
 static enum attn_status rotate_own(const struct engine *engine, const struct vectors *v,
@@ -136,17 +160,16 @@ static enum attn_status append(const struct engine *engine, const struct vectors
 /* The columns of W that belong to the set's heads, run by run. */
 static enum attn_status project_heads(struct engine *engine, const struct vectors *v, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
-	for (size_t slot = 0, run; slot < v->set->count && status == ATTN_OK; slot += run) {
+	for (size_t slot = 0, run; slot < v->set->count; slot += run) {
 		size_t first = v->set->heads[slot] * v->size;
 		struct heads_place to = *v->place;
 		run = head_set_run(v->set, slot);
 		struct matrix columns = {v->w->data + first, v->w->rows, run * v->size, v->w->stride};
 		to.data += slot * to.head_stride;
-		status = engine_project(engine->kernels, v->x, engine->attention->batch, &columns,
-					v->bias ? v->bias + first : NULL, v->what, &to, err);
+		TRY(engine_project(engine->kernels, v->x, engine->attention->batch, &columns,
+				   v->bias ? v->bias + first : NULL, v->what, &to, err));
 	}
-	return status;
+	return ATTN_OK;
 }
 
 /* The KV cache, own and appended vectors. */
@@ -154,7 +177,6 @@ static enum attn_status join_vectors(struct engine *engine, const struct vectors
 				     const struct key_counts *keys, struct head_vectors *out,
 				     struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	if (!engine_own(engine, v->set, keys->past + v->own_tokens + keys->bias + keys->zero, v->size,
 			v->place, out))
 		return attn_fail_memory(err);
@@ -162,17 +184,15 @@ static enum attn_status join_vectors(struct engine *engine, const struct vectors
 		copy_heads(engine, v->place, v->set, v->past, keys->past);
 	v->place->first_token = keys->past;
 	if (v->latents)
-		status = latents_project(v->latents, v->target, v->set, v->place, err);
+		TRY(latents_project(v->latents, v->target, v->set, v->place, err));
 	else if (engine->attention->projected)
-		status = project_heads(engine, v, err);
+		TRY(project_heads(engine, v, err));
 	else
 		copy_heads(engine, v->place, v->set, v->precomputed, v->own_tokens);
-	if (status == ATTN_OK)
-		status = norm_own(engine, v, err);
-	if (status == ATTN_OK)
-		status = rotate_own(engine, v, err);
+	TRY(norm_own(engine, v, err));
+	TRY(rotate_own(engine, v, err));
 	v->place->first_token += v->own_tokens;
-	return status == ATTN_OK ? append(engine, v, keys, err) : status;
+	return append(engine, v, keys, err);
 }
 
 static bool used_in_place(const struct attention *a, const struct vectors *v, const struct key_counts *keys)
@@ -233,6 +253,20 @@ static void describe(const struct plan *plan, const struct latents *latents, str
 	}
 }
 
+/* Which heads are computed in float32 tiles; whether any is. */
+static bool choose_tiles(struct engine *engine)
+{
+	const struct attention *a = engine->attention;
+	const struct head_set *set = &engine->plan->queries;
+	/* Scores relative to a float mask would want a sink for each query: see engine_tile.c. */
+	bool apart = engine->whole_rows && a->normalization.sinks && a->masking.bias, any = false;
+	for (size_t i = 0; i < set->count && plan_by_tiles(engine->plan) && !apart; i += a->maps) {
+		size_t head = head_of_query(a, set->heads[i]);
+		any |= engine->by_tiles[head] = engine_scores_fit(engine, head);
+	}
+	return any;
+}
+
 enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
 {
 	const struct attention *a = engine->attention;
@@ -248,18 +282,17 @@ enum attn_status engine_prepare(struct engine *engine, struct attn_error *err)
 		status = prepare(engine, &q, &alone, &engine->q, err);
 	if (status == ATTN_OK)
 		status = prepare(engine, &k, &a->keys, &engine->k, err);
-	if (status == ATTN_OK && engine->want.context)
+	if (status == ATTN_OK && engine->want.values)
 		status = prepare(engine, &v, &a->keys, &engine->v, err);
 	latents_release(&latents);
+	engine->prepared[VECTORS_Q] = engine->q;
+	engine->prepared[VECTORS_K] = engine->k;
+	engine->prepared[VECTORS_V] = engine->v;
 	if (status == ATTN_OK)
 		status = engine_apply_score_function(engine, err);
-	/* Scores relative to a float mask would want a sink for each query: see engine_tile.c. */
-	bool apart = engine->whole_rows && a->normalization.sinks && a->masking.bias;
-	engine->by_tiles =
-	    status == ATTN_OK && plan_by_tiles(engine->plan) && !apart && engine_scores_fit(engine);
-	if (status == ATTN_OK && engine->by_tiles)
-		status = engine_linear_prepare(engine, err);
-	return status;
+	if (status != ATTN_OK || !choose_tiles(engine))
+		return status;
+	return engine_linear_prepare(engine, err);
 }
 
 /* Bytes of one of Q, K and V: see prepare. */
@@ -279,7 +312,26 @@ size_t engine_prepared_bytes(const struct plan *plan)
 	struct vectors q, k, v;
 	describe(plan, NULL, &q, &k, &v);
 	size_t bytes = latents_bytes(a) + prepared_bytes(a, &q, &alone) + prepared_bytes(a, &k, &a->keys);
-	if (plan->want.context)
+	if (plan->want.values)
 		bytes += prepared_bytes(a, &v, &a->keys);
 	return bytes + engine_score_bytes(plan);
+}
+
+struct vectors_shape plan_vectors(const struct plan *plan, enum vectors_of which)
+{
+	const struct attention *a = plan->attention;
+	switch (which) {
+	case VECTORS_Q:
+		return (struct vectors_shape){plan->queries.count, a->queries, a->head_size};
+	case VECTORS_K:
+		return (struct vectors_shape){plan->keys.count, plan->shape.keys, a->key_size};
+	default:
+		return (struct vectors_shape){plan->values.count, plan->shape.keys, a->value_size};
+	}
+}
+
+const float *source_vectors(const struct row_source *source, enum vectors_of which, size_t batch, size_t i)
+{
+	const struct head_vectors *v = &((const struct engine *)source)->prepared[which];
+	return head_start(&v->view, batch, head_at(v, v->set->heads[i]));
 }

@@ -29,13 +29,19 @@ static inline size_t key_heads(const struct attention *a)
 /* The head of Q behind a map of a head. */
 static inline size_t query_head_of(const struct attention *a, size_t head, size_t map)
 {
-	return head * a->maps + map;
+	return a->maps_apart ? head + map * a->heads : head * a->maps + map;
 }
 
 /* The head that a head of Q is a map of. */
 static inline size_t head_of_query(const struct attention *a, size_t query_head)
 {
-	return query_head / a->maps;
+	return a->maps_apart ? query_head % a->heads : query_head / a->maps;
+}
+
+/* Which of its maps. */
+static inline size_t map_of_query(const struct attention *a, size_t query_head)
+{
+	return a->maps_apart ? query_head / a->heads : query_head % a->maps;
 }
 
 /* The head of V that a head shares with its group. */
@@ -47,19 +53,19 @@ static inline size_t value_head_of(const struct attention *a, size_t head)
 /* The head of K for a map of those heads that share a head of V, and the way back. */
 static inline size_t key_head_of_value(const struct attention *a, size_t value_head, size_t map)
 {
-	return value_head * a->maps + map;
+	return a->maps_apart ? value_head + map * a->kv_heads : value_head * a->maps + map;
 }
 
 static inline size_t value_head_of_key(const struct attention *a, size_t key_head)
 {
-	return key_head / a->maps;
+	return a->maps_apart ? key_head % a->kv_heads : key_head / a->maps;
 }
 
 /* The head of K that a head of Q shares with its group. */
 static inline size_t key_head_of(const struct attention *a, size_t query_head)
 {
 	size_t value_head = value_head_of(a, head_of_query(a, query_head));
-	return key_head_of_value(a, value_head, query_head % a->maps);
+	return key_head_of_value(a, value_head, map_of_query(a, query_head));
 }
 
 #endif

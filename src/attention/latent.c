@@ -55,12 +55,10 @@ enum attn_status latents_init(struct latents *l, const struct kernels *kernels, 
 	*l = (struct latents){.kernels = kernels, .attention = a};
 	if (!w->down_kv.data)
 		return ATTN_OK;
-	enum attn_status status = project_down(l, &a->embeddings, &w->down_q, w->q_gain, "query latent",
-					       &l->query, &l->memory[0], err);
-	if (status == ATTN_OK)
-		status = project_down(l, &a->source, &w->down_kv, w->kv_gain, "key and value latent",
-				      &l->key_value, &l->memory[1], err);
-	return status;
+	TRY(project_down(l, &a->embeddings, &w->down_q, w->q_gain, "query latent", &l->query, &l->memory[0],
+			 err));
+	return project_down(l, &a->source, &w->down_kv, w->kv_gain, "key and value latent", &l->key_value,
+			    &l->memory[1], err);
 }
 
 void latents_release(struct latents *l)
@@ -78,20 +76,19 @@ static enum attn_status project_up(const struct latents *l, const struct sequenc
 				   const struct heads_place *to, size_t first, struct attn_error *err)
 {
 	const struct attention *a = l->attention;
-	enum attn_status status = ATTN_OK;
 	if (!w->w.data)
 		return ATTN_OK;
 	/* Heads whose columns lie as the vectors do are projected together. */
 	bool whole = w->step == to->size && w->w.cols == to->size;
-	for (size_t slot = 0, run; slot < set->count && status == ATTN_OK; slot += run) {
+	for (size_t slot = 0, run; slot < set->count; slot += run) {
 		run = whole ? head_set_run(set, slot) : 1;
 		struct matrix columns = {w->w.data + set->heads[slot] * w->step, w->w.rows, run * w->w.cols,
 					 w->w.stride};
 		struct heads_place heads = {to->data + slot * to->head_stride + first, to->batch_stride,
 					    whole ? to->head_stride : 0, to->size, to->first_token};
-		status = engine_project(l->kernels, x, a->batch, &columns, NULL, what, &heads, err);
+		TRY(engine_project(l->kernels, x, a->batch, &columns, NULL, what, &heads, err));
 	}
-	return status;
+	return ATTN_OK;
 }
 
 /* The rotary part of keys: made once, at the first head, and copied to the others. */
@@ -103,16 +100,15 @@ static enum attn_status share_rotary(const struct latents *l, const struct head_
 	if (!w->data || set->count == 0)
 		return ATTN_OK;
 	struct heads_place part = {to->data + first, to->batch_stride, 0, to->size, to->first_token};
-	enum attn_status status =
-	    engine_project(l->kernels, &a->source, a->batch, w, NULL, "key", &part, err);
-	for (size_t b = 0; b < a->batch && status == ATTN_OK; b++) {
+	TRY(engine_project(l->kernels, &a->source, a->batch, w, NULL, "key", &part, err));
+	for (size_t b = 0; b < a->batch; b++) {
 		float *from = part.data + b * part.batch_stride + part.first_token * part.size;
 		for (size_t slot = 1; slot < set->count; slot++)
 			for (size_t t = 0; t < a->source.rows; t++)
 				memcpy(from + slot * to->head_stride + t * to->size, from + t * to->size,
 				       w->cols * sizeof *from);
 	}
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status latents_project(const struct latents *l, enum latent_target target,
@@ -137,7 +133,7 @@ enum attn_status latents_project(const struct latents *l, enum latent_target tar
 	return project_up(l, &l->key_value, &w->up_v, set, "value", to, 0, err);
 }
 
-/* --- what they take ---------------------------------------------------------------- */
+/* --- cost and memory --------------------------------------------------------------- */
 
 size_t latents_bytes(const struct attention *a)
 {
@@ -163,5 +159,5 @@ double latent_cost(const struct plan *plan)
 	cost += work(queries, &w->up_q.w, plan->queries.count) +
 		work(queries, &w->rotary_q.w, plan->queries.count);
 	cost += work(keys, &w->rotary_k, 1) + work(keys, &w->up_k.w, plan->keys.count);
-	return plan->want.context ? cost + work(keys, &w->up_v.w, plan->values.count) : cost;
+	return plan->want.values ? cost + work(keys, &w->up_v.w, plan->values.count) : cost;
 }

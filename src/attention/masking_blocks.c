@@ -26,7 +26,7 @@ struct masking_blocks {
 
 static const size_t NO_BLOCK = SIZE_MAX;
 
-/* What may be drawn from takes seconds, and what is drawn 1 GiB. */
+/* Limits: seconds for the blocks to draw from, and 1 GiB for those drawn. */
 #define PAIRS_MAX ((size_t)1 << 34)
 #define PICKS_MAX ((size_t)1 << 27)
 

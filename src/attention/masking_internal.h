@@ -27,7 +27,9 @@ static inline enum attended extent_and(enum attended a, enum attended b)
 							: ATTENDED_SOME;
 }
 
+/* Bytes of the picks of `heads` heads. */
 size_t blocks_bytes(const struct masking_blocks *blocks, size_t heads);
+/* Free what *blocks owns. */
 void blocks_release(struct masking_blocks *blocks);
 
 /* Of the plain keys [first, first + count), of which row[count] says what is attended to, mask

@@ -96,7 +96,7 @@ const struct normalizer normalizer_linear = {
     .find_rule = linear_rule,
     .weight = linear_weight,
     .depth = INFINITY,
-    .formula = "%s / the sum of what is visible",
+    .formula = "%s / the sum over the keys attended to",
     .step = linear_step,
     .masked = 0,
     .sums_keys = true,
@@ -104,7 +104,7 @@ const struct normalizer normalizer_linear = {
 
 /* --- sparsemax and 1.5-entmax ----------------------------------------------------------- */
 
-/* Scores that are taken to be the support, relative to the top: sums of at most 1 a
+/* Candidates for the support, relative to the top: sums of at most 1 a
  * score, in which float64 loses nothing that counts. */
 struct support {
 	size_t count;
@@ -118,8 +118,8 @@ struct excess {
 
 /* What tells the two apart. */
 struct sparse {
-	double factor;                            /* of scores relative to the top, before tau is taken off */
-	double (*tau)(const struct support *s);   /* for which the weights of the support sum to 1 */
+	double factor;                          /* of scores relative to the top, before tau is subtracted */
+	double (*tau)(const struct support *s); /* for which the weights of the support sum to 1 */
 	double (*newton)(const struct excess *e); /* what Newton's method adds to tau */
 };
 

@@ -1,4 +1,4 @@
-/* Normalisers: what turns the scores of a query into weights.
+/* Normalisers: from the scores of a query to its weights.
  *
  * With s the scores of the keys that the query attends to:
  *   softmax    w = exp(s) / (exp(z) + sum exp(s)), where z is the head's sink, a logit
@@ -88,7 +88,7 @@ static inline bool normalization_needs_rows(const struct normalization *n)
 }
 
 /* weights (keys) of one row in float64, rounded once: the reference.  scores (keys) are
- * overwritten; `sink` is the head's logit, -INFINITY for none, which only softmax takes;
+ * overwritten; `sink` is the head's logit, -INFINITY for none, and only softmax has them;
  * `scratch` is keys doubles. */
 void normalize_row(const struct normalization *n, double sink, double *scores, size_t keys, float *weights,
 		   double *scratch);

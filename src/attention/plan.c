@@ -21,7 +21,7 @@ static enum attn_status head_set_init(struct head_set *set, size_t all, struct a
 	return ATTN_OK;
 }
 
-/* Heads are added in ascending order, also twice. */
+/* A head may be added twice; those of a map are in ascending order. */
 static void head_set_add(struct head_set *set, size_t head)
 {
 	if (set->slots[head] != SIZE_MAX)
@@ -45,25 +45,33 @@ size_t head_set_run(const struct head_set *set, size_t slot)
 	return count;
 }
 
+/* A norm over the whole width of Q or K takes all heads. */
+static void choose_whole(struct head_set *set, const struct vector_norm *norm, size_t heads)
+{
+	for (size_t h = 0; h < heads && norm->kind != VECTOR_NORM_NONE && norm->whole; h++)
+		head_set_add(set, h);
+}
+
 static enum attn_status choose_heads(struct plan *plan, const bool *chosen, struct attn_error *err)
 {
 	const struct attention *a = plan->attention;
-	enum attn_status status = head_set_init(&plan->queries, query_heads(a), err);
-	if (status == ATTN_OK)
-		status = head_set_init(&plan->keys, key_heads(a), err);
-	if (status == ATTN_OK)
-		status = head_set_init(&plan->values, a->kv_heads, err);
-	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++) {
+	TRY(head_set_init(&plan->queries, query_heads(a), err));
+	TRY(head_set_init(&plan->keys, key_heads(a), err));
+	TRY(head_set_init(&plan->values, a->kv_heads, err));
+	choose_whole(&plan->queries, &a->q_norm, query_heads(a));
+	choose_whole(&plan->keys, &a->k_norm, key_heads(a));
+	for (size_t h = 0; h < a->heads; h++) {
 		if (!rows_chosen(chosen, h))
 			continue;
+		plan->maps += a->maps;
 		head_set_add(&plan->values, value_head_of(a, h));
 		for (size_t map = 0; map < a->maps; map++)
 			head_set_add(&plan->queries, query_head_of(a, h, map));
 	}
-	for (size_t v = 0; v < plan->values.count && status == ATTN_OK; v++)
+	for (size_t v = 0; v < plan->values.count; v++)
 		for (size_t map = 0; map < a->maps; map++)
 			head_set_add(&plan->keys, key_head_of_value(a, plan->values.heads[v], map));
-	return status;
+	return ATTN_OK;
 }
 
 /* --- cost --------------------------------------------------------------------------- */
@@ -100,7 +108,7 @@ static double projection_cost(const struct plan *plan)
 		return 0;
 	double cost = rows * (double)a->wq.rows * (double)(plan->queries.count * a->head_size) +
 		      sources * (double)a->wk.rows * (double)(plan->keys.count * a->key_size);
-	if (plan->want.context)
+	if (plan->want.values)
 		cost += sources * (double)a->wv.rows * (double)(plan->values.count * a->value_size);
 	return cost;
 }
@@ -110,7 +118,7 @@ static void add_linear_cost(struct plan *plan, size_t states, size_t step)
 {
 	const struct attention *a = plan->attention;
 	double size = (double)a->score.inner * (double)(a->value_size + 1);
-	double heads = (double)(a->batch * plan->queries.count);
+	double heads = (double)(a->batch * plan->maps);
 	plan->cost.attention = heads * size * ((double)a->queries + (double)plan->shape.keys) +
 			       heads * (double)a->queries * (double)(plan->shape.keys > step ? step / 2 : 0) *
 				   (double)(a->score.inner + a->value_size);
@@ -125,7 +133,7 @@ static void find_cost(struct plan *plan)
 	bool tiles = plan_by_tiles(plan);
 	size_t step, states = tiles ? engine_linear_states(plan, &step) : 0;
 	cost->projections = projection_cost(plan) + score_cost(plan);
-	cost->attention = (double)plan->queries.count * count_pairs(a) *
+	cost->attention = (double)plan->maps * count_pairs(a) *
 			  (double)(a->score.inner + (plan->want.context ? a->value_size : 0));
 	cost->projected = engine_prepared_bytes(plan);
 	if (states > 0)
@@ -133,7 +141,7 @@ static void find_cost(struct plan *plan)
 	if (plan->want.context)
 		cost->output = (double)a->batch * (double)a->queries * (double)a->output.wo.rows *
 			       (double)a->output.wo.cols;
-	cost->workspace = workspace_bytes(plan, tiles);
+	cost->workspace = workspace_bytes(plan, tiles ? BY_TILES : BY_REFERENCE);
 }
 
 bool plan_by_tiles(const struct plan *plan)
@@ -150,7 +158,8 @@ enum attn_status plan_init(struct plan *plan, const struct attention *attention,
 	*plan = (struct plan){.attention = attention, .want = want, .shape = attention_shape(attention)};
 	plan->want.context &= attention->has_values;
 	plan->want.shares &= plan->want.context;
-	if (is_differential(attention) && (want.scores || want.unscaled_weights))
+	plan->want.values = (plan->want.values && attention->has_values) || plan->want.context;
+	if (is_differential(attention) && (want.scores || want.unscaled_weights || want.shares))
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'lambda' makes two maps a head, each with scores of its own, expected "
 				 "scores to be asked for without it");

@@ -21,6 +21,7 @@ struct positions {
 	size_t query_batch, key_batch; /* 1: the same for all batch items; or the batch */
 };
 
+/* Free what *p owns, and zero it. */
 void positions_release(struct positions *p);
 
 /* first, first + 1, ... of `count` tokens, owned by the caller; NULL: no memory. */

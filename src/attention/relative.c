@@ -61,7 +61,7 @@ static double standard_slope(size_t head, size_t heads)
 
 /* The bucket of a distance, as relative_position_bucket of T5's code.
  *
- * Beyond `exact` it takes the floor of a logarithm, which is a whole number at some
+ * Beyond `exact` it is the floor of a logarithm, which is a whole number at some
  * distances (16, 32, 64 for 16 buckets up to 128): a bucket begins there, and no rounding
  * of the logarithm, which T5 computes in float32, may put that distance one lower.  So
  * what is less than 1e-9 below a whole number counts as that number. */

@@ -88,9 +88,12 @@ static struct row_block block_of_task(const struct stream *s, size_t task)
 	    .count = run->count,
 	    .keys = shape->keys,
 	};
-	for (size_t i = 0; i < s->consumer_count; i++)
+	block.no_context = true;
+	for (size_t i = 0; i < s->consumer_count; i++) {
+		block.no_context &= s->consumers[i]->no_context || s->consumers[i]->passive;
 		if (s->consumers[i]->place)
 			s->consumers[i]->place(s->consumers[i], &block);
+	}
 	return block;
 }
 

@@ -48,7 +48,7 @@ static inline bool cell_has_weight(unsigned char cell)
 	return cell == CELL_ATTENDED || cell == CELL_UNSCALED;
 }
 
-/* What becomes of a score, stage by stage. */
+/* The stages of a score. */
 enum score_stage {
 	SCORES_PRODUCT, /* of a query and a key, before it is scaled */
 	SCORES_RAW,     /* scaled products */
@@ -70,6 +70,8 @@ struct row_block {
 	const float *context; /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;        /* rows that attend to no key */
 
+	bool no_context; /* set before the block is read: nobody needs contexts and shares */
+
 	/* Where a consumer wants things to be put, or NULL: set before the block is read.  A
 	 * source that computes them may put them there, and then points to it. */
 	float *weights_place; /* (count, keys) */
@@ -81,7 +83,7 @@ struct row_block {
  * will make of the rows, and refuse, before any work. */
 struct row_source {
 	struct rows_shape shape;
-	size_t row_cost; /* about how many multiply-adds a row takes */
+	size_t row_cost; /* multiply-adds of a row, about */
 
 	/* About how long a query takes, against others of the source; NULL: all the same. */
 	size_t (*query_work)(const struct row_source *source, size_t batch, size_t query);
@@ -97,6 +99,10 @@ struct row_source {
 	 * ROWS_BLOCK. */
 	enum attn_status (*read)(struct row_source *source, size_t worker, struct row_block *block,
 				 struct attn_error *err);
+
+	/* After rows were read: what is odd about them and worth a note, in text[size]; false:
+	 * nothing, or it was said.  NULL: there never is. */
+	bool (*remark)(struct row_source *source, char *text, size_t size);
 	void (*free)(struct row_source *source);
 };
 
@@ -118,6 +124,9 @@ struct row_consumer {
 	/* Whether no further block can matter to the consumer; NULL: all matter.  Asked after
 	 * `consume` and as that is called. */
 	bool (*done)(struct row_consumer *consumer);
+
+	/* Neither contexts nor shares matter to the consumer. */
+	bool no_context;
 
 	/* No reason to go on: a consumer that only looks at what others are streamed. */
 	bool passive;
@@ -151,7 +160,7 @@ size_t rows_before_block(const struct rows_shape *shape, size_t block);
 
 /* Read the selected rows by all threads (by one, where there is little to do) and
  * give each block to every consumer: one block at a time and in the order layer, batch,
- * head, query, unless all consumers take any order.  Stops at the first failure, and with
+ * head, query, unless all consumers say any_order.  Stops at the first failure, and with
  * ATTN_OK as soon as every consumer is done but passive ones. */
 enum attn_status rows_stream(struct row_source *source, const struct rows_selection *selection,
 			     struct row_consumer *const *consumers, size_t consumer_count,

@@ -27,7 +27,7 @@ enum score_parts {
 	SCORE_B = 8,
 };
 
-/* Queries and keys that meet, once Q and K are through the matrices of their function. */
+/* Queries and keys to score, once Q and K are multiplied by the matrices of their function. */
 struct score_pairs {
 	size_t query_head;
 	const float *queries; /* of a row (inner); of a step a tile (inner, TILE) */
@@ -84,7 +84,7 @@ double score_default_scale(const struct score_function *function, size_t head_si
 struct score {
 	const struct score_function *function;
 	struct head_matrix w, u, v, b; /* (d, a) (key size, a) (a) (a); general has w (d, key size) */
-	size_t inner;                  /* size of the vectors that meet: d, or a, or the key size */
+	size_t inner;                  /* size of the vectors that are scored: d, a, or the key size */
 	double scale;                  /* of all heads */
 	const float *temperature;      /* (H), or NULL: 1 */
 	double softcap;                /* 0: none */

@@ -11,7 +11,7 @@ void workspace_release(struct workspace *w)
 	free(w->scores);
 	free(w->context);
 	free(w->tops);
-	free(w->taken);
+	free(w->attended);
 	free(w->step_attended);
 	free(w->row_attended);
 	free(w->normalizing);
@@ -31,16 +31,17 @@ void workspace_release(struct workspace *w)
 	free(w->sums);
 }
 
-/* What a worker's memory takes, in the numbers and bytes of each array; 0: not needed. */
+/* Sizes of a worker's arrays, in elements; 0: not needed. */
 struct workspace_sizes {
-	size_t queries, scores, context, tops, taken, step_attended, row_attended, normalizing, rows;
+	size_t queries, scores, context, tops, attended, step_attended, row_attended, normalizing, rows;
 	size_t out_weights, out_scores, out_unscaled, out_shares, out_context;
 	size_t first_weights, first_context, cells, row, unscaled, sums;
 };
 
 /* For blocks by tiles, or by the reference. */
-static struct workspace_sizes workspace_sizes(const struct plan *plan, bool tiles)
+static struct workspace_sizes workspace_sizes(const struct plan *plan, enum block_way way)
 {
+	const bool tiles = way == BY_TILES;
 	const struct attention *a = plan->attention;
 	const struct rows_want want = plan->want;
 	size_t keys = plan->shape.keys, rows = size_min(a->queries, ROWS_BLOCK), steps = engine_steps(keys);
@@ -68,7 +69,7 @@ static struct workspace_sizes workspace_sizes(const struct plan *plan, bool tile
 	s.queries = count * a->score.inner * TILE;
 	s.scores = (keep ? count * steps : 1) * KEY_BLOCK * TILE;
 	s.tops = keep && !whole_rows ? count * steps * TILE : 0;
-	s.taken = keep ? count * steps : 0;
+	s.attended = keep ? count * steps : 0;
 	s.context = want.context ? count * (a->value_size + 1) * TILE : 0;
 	s.step_attended = TILE * KEY_BLOCK;
 	s.row_attended = a->masking.bias ? keys : 0;
@@ -108,12 +109,12 @@ static bool get_scores(struct workspace *w, const struct plan *plan, size_t coun
 	return true;
 }
 
-bool workspace_allocate(struct workspace *w, const struct plan *plan, bool tiles)
+bool workspace_allocate(struct workspace *w, const struct plan *plan, enum block_way way)
 {
-	const struct workspace_sizes s = workspace_sizes(plan, tiles);
+	const struct workspace_sizes s = workspace_sizes(plan, way);
 	return get_floats(&w->queries, s.queries) && get_floats(&w->scores, s.scores) &&
 	       get_floats(&w->context, s.context) && get_floats(&w->tops, s.tops) &&
-	       get_bytes(&w->taken, s.taken) && get_bytes(&w->step_attended, s.step_attended) &&
+	       get_bytes(&w->attended, s.attended) && get_bytes(&w->step_attended, s.step_attended) &&
 	       get_bytes(&w->row_attended, s.row_attended) && get_bytes(&w->normalizing, s.normalizing) &&
 	       get_floats(&w->rows, s.rows) && get_floats(&w->out_weights, s.out_weights) &&
 	       get_scores(w, plan, s.out_scores) && get_floats(&w->out_unscaled, s.out_unscaled) &&
@@ -124,13 +125,13 @@ bool workspace_allocate(struct workspace *w, const struct plan *plan, bool tiles
 	       get_doubles(&w->scratch, s.row) && get_doubles(&w->sums, s.sums);
 }
 
-size_t workspace_bytes(const struct plan *plan, bool tiles)
+size_t workspace_bytes(const struct plan *plan, enum block_way way)
 {
-	const struct workspace_sizes s = workspace_sizes(plan, tiles);
+	const struct workspace_sizes s = workspace_sizes(plan, way);
 	size_t stages = (size_t)__builtin_popcount(plan->want.scores);
 	size_t floats = s.queries + s.scores + s.context + s.tops + s.rows + s.out_weights +
 			s.out_scores * stages + s.out_unscaled + s.out_context + s.first_weights +
 			s.first_context;
-	return floats * sizeof(float) + s.taken + s.step_attended + s.row_attended + s.normalizing + s.cells +
-	       (2 * s.row + s.unscaled + s.out_shares + s.sums) * sizeof(double);
+	return floats * sizeof(float) + s.attended + s.step_attended + s.row_attended + s.normalizing +
+	       s.cells + (2 * s.row + s.unscaled + s.out_shares + s.sums) * sizeof(double);
 }

@@ -36,6 +36,10 @@ const struct command *command_find(const struct command *const *table, const cha
 /* Run a command and print its error. */
 enum attn_status command_start(const struct command *command, int argc, char **argv);
 
+/* --quiet: from now on no notes, no "wrote", no progress; errors stay. */
+void report_quiet(void);
+bool report_is_quiet(void);
+
 /* "attn run: note: ..." on standard error, control characters replaced. */
 void report_note(const struct command *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_notes(const struct command *self, const struct string_list *notes);

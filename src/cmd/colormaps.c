@@ -1,3 +1,4 @@
+/* Colour maps as a list, and as strips of colour on a terminal. */
 #include "cmd/colormaps.h"
 
 #include <stdlib.h>
@@ -23,9 +24,9 @@ static void add_strip(struct buffer *text, const struct colormap *map)
 {
 	struct rgb table[STEPS];
 	if (colormap_diverging(map))
-		colormap_fill_diverging(map, false, table, STEPS);
+		colormap_fill_diverging(map, BACKGROUND_LIGHT, table, STEPS);
 	else
-		colormap_fill(map, table, STEPS);
+		colormap_fill(map, BACKGROUND_LIGHT, table, STEPS);
 	for (size_t i = 0; i < STEPS; i++)
 		buffer_printf(text, "\033[48;2;%d;%d;%dm ", table[i].r, table[i].g, table[i].b);
 	buffer_add_string(text, "\033[0m");

@@ -109,7 +109,6 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 {
 	const struct rows_info *info = in->info;
 	size_t rows = info->shape.batch * info->shape.queries;
-	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; i < in->bundle.tensor_count; i++) {
 		const struct tensor *t = &in->bundle.tensors[i];
 		cost->inputs +=
@@ -118,6 +117,8 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 	cost->inputs += masking_bytes(in->subject.masking);
 	cost->program = PROGRAM_BYTES + (info->shape.queries + info->shape.keys) * LABEL_BYTES;
 	cost->plan = in->plan.cost; /* nothing where rows are read */
+	if (r->only_vectors)
+		cost->plan.attention = 0;
 	if (in->plan.want.context)
 		cost->results = rows * in->subject.output->context_size * sizeof(float);
 	if (r->everything || r->output)
@@ -125,10 +126,10 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 	else
 		cost->plan.output = 0;
 	if (r->everything || r->rankings)
-		status = add_ranking(cost, info, r, err);
-	if (status == ATTN_OK && (r->everything || r->heatmaps))
-		status = add_pictures(cost, info, r, err);
-	return status;
+		TRY(add_ranking(cost, info, r, err));
+	if (r->everything || r->heatmaps)
+		TRY(add_pictures(cost, info, r, err));
+	return ATTN_OK;
 }
 
 struct line {

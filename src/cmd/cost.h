@@ -20,6 +20,8 @@ struct cost {
 	size_t file_count;
 };
 
+/* Add a file of so many bytes, which is exact or an estimate; `path` is copied.  ATTN_FAILED:
+ * no memory. */
 enum attn_status cost_add_file(struct cost *cost, const char *path, uint64_t bytes, bool exact,
 			       struct attn_error *err);
 

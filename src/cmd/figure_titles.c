@@ -35,15 +35,16 @@ static void add_heads(struct buffer *text, const struct rows_info *info, const s
 	};
 	char name[200];
 	if (count == 1)
-		buffer_printf(text, "head %s", head_text(info, grids[0].head, name, sizeof name));
-	else if (count == info->shape.heads)
+		buffer_add_string(text, head_title(info, grids[0].head, name, sizeof name));
+	else if (count == info->shape.heads && (!info->head_numbers || count > LISTED))
 		buffer_printf(text, "%zu heads", count);
 	else if (count > LISTED)
 		buffer_printf(text, "%zu of %zu heads", count, info->shape.heads);
 	else
 		for (size_t head = 0, listed = 0; head < info->shape.heads; head++)
 			if (has_head(grids, grid_count, head))
-				buffer_printf(text, "%s%zu", listed++ ? ", " : "heads ", head);
+				buffer_printf(text, "%s%zu", listed++ ? ", " : "heads ",
+					      head_number(info, head));
 }
 
 /* "12 layers, ", "layers 3–5, ", "2 of 12 layers, ". */
@@ -67,6 +68,7 @@ static void add_layers(struct buffer *text, const struct rows_info *info, const 
 void figure_place(struct buffer *text, const struct rows_info *info, const struct grid *grids, size_t count)
 {
 	size_t layers = count_layers(info, grids, count);
+	char name[200];
 	if (info->has_batch)
 		buffer_printf(text, "batch %zu, ", grids[0].batch);
 	if (layers > 1) {
@@ -75,28 +77,37 @@ void figure_place(struct buffer *text, const struct rows_info *info, const struc
 		return;
 	}
 	if (info->layer_known)
-		buffer_printf(text, "layer %zu, ", info->first_layer + grids[0].layer);
+		buffer_printf(text, "%s, ", layer_title(info, grids[0].layer, name, sizeof name));
 	add_heads(text, info, grids, count, count);
 }
 
-bool figure_titles(const struct rows_info *info, bool ordered, const struct grid *grids, size_t count,
-		   struct string_list *titles, struct string_list *rows)
+bool figure_panel_titles(const struct rows_info *info, const struct grid *grids, size_t count,
+			 struct string_list *titles)
+{
+	bool several = count_layers(info, grids, count) > 1, ok = true;
+	for (size_t i = 0; i < count && ok; i++) {
+		char title[200];
+		int used = snprintf(title, sizeof title, "L%zu %s", layer_number(info, grids[i].layer),
+				    info->joined_heads ? "" : "H");
+		if (several)
+			head_text(info, grids[i].head, title + used, sizeof title - (size_t)used);
+		else
+			head_title(info, grids[i].head, title, sizeof title);
+		ok = string_list_add(titles, title);
+	}
+	return ok;
+}
+
+bool figure_layer_titles(const struct rows_info *info, const struct grid *grids, size_t count,
+			 struct string_list *titles, struct string_list *rows)
 {
 	size_t layers = count_layers(info, grids, count);
-	bool by_layer = layers > 1 && !ordered;
 	bool ok = true;
 	for (size_t i = 0; i < count && ok; i++) {
-		char name[200], layer[40];
-		int used = 0;
-		snprintf(layer, sizeof layer, "layer %zu", info->first_layer + grids[i].layer);
-		if (by_layer && i % (count / layers) == 0)
-			ok = string_list_add(rows, layer);
-		if (layers > 1 && !by_layer)
-			used = snprintf(name, sizeof name, "L%zu H", info->first_layer + grids[i].layer);
-		else
-			used = snprintf(name, sizeof name, "head ");
-		head_text(info, grids[i].head, name + used, sizeof name - (size_t)used);
-		ok = ok && string_list_add(titles, name);
+		char title[200];
+		if (layers > 1 && i % (count / layers) == 0)
+			ok = string_list_add(rows, layer_title(info, grids[i].layer, title, sizeof title));
+		ok = ok && string_list_add(titles, head_title(info, grids[i].head, title, sizeof title));
 	}
 	return ok;
 }

@@ -1,3 +1,4 @@
+/* Options of pictures, and drawing grids into files that appear together. */
 #include "cmd/figures.h"
 
 #include <stdint.h>
@@ -6,75 +7,103 @@
 #include <string.h>
 
 #include "cmd/terminal.h"
+#include "draw/heatmap/wording.h"
+#include "draw/image/image.h"
 #include "tokens/sentence.h"
 #include "util/buffer.h"
 #include "util/memory.h"
 #include "util/utf8.h"
 
-/* --range, --transform, --clip. */
-static enum attn_status scale_option(struct figure_options *f, int id, const struct options *o,
-				     struct attn_error *err)
+/* The options whose values are a few words. */
+static const struct choice {
+	int id;
+	const char *words[3]; /* in the order of the enum; NULL: no more */
+	const char *expected;
+} choices[] = {
+    {OPTION_RANGE, {"shared", "fixed", "head"}, "'shared', 'fixed' or 'head'"},
+    {OPTION_TRANSFORM, {"linear", "sqrt", "log"}, "'linear', 'sqrt' or 'log'"},
+    {OPTION_NUMBERS, {"auto", "on", "off"}, "'auto', 'on' or 'off'"},
+    {OPTION_REDUCE, {"max", "mean", NULL}, "'max' or 'mean'"},
+};
+
+static enum attn_status choice_option(struct figure_options *f, int id, const struct options *o,
+				      struct attn_error *err)
 {
-	static const char *const ranges[] = {"shared", "fixed", "head"};
-	static const char *const transforms[] = {"linear", "sqrt", "log"};
-	if (id == OPTION_CLIP)
-		return option_number(o, 50, 100, &f->heatmap.clip, err);
-	for (size_t i = 0; i < 3; i++) {
-		if (strcmp((id == OPTION_RANGE ? ranges : transforms)[i], o->value) != 0)
-			continue;
-		if (id == OPTION_RANGE)
-			f->heatmap.range = (enum heatmap_range)i;
-		else
-			f->heatmap.transform = (enum scale_transform)i;
+	const struct choice *choice = choices;
+	size_t chosen = 0;
+	while (choice->id != id)
+		choice++;
+	while (chosen < 3 && choice->words[chosen] && strcmp(choice->words[chosen], o->value) != 0)
+		chosen++;
+	if (chosen == 3 || !choice->words[chosen])
+		return option_fail(o, choice->expected, err);
+	if (id == OPTION_RANGE)
+		f->heatmap.range = (enum heatmap_range)chosen;
+	else if (id == OPTION_TRANSFORM)
+		f->heatmap.transform = (enum scale_transform)chosen;
+	else if (id == OPTION_NUMBERS)
+		f->heatmap.numbers = (enum heatmap_numbers)chosen;
+	else
+		f->reduction = (enum grid_reduction)chosen;
+	return ATTN_OK;
+}
+
+static enum attn_status colormap_option(struct figure_options *f, const struct options *o,
+					struct attn_error *err)
+{
+	char expected[300];
+	f->list = f->may_list && strcmp(o->value, "list") == 0;
+	if (f->list)
 		return ATTN_OK;
-	}
-	return option_fail(
-	    o, id == OPTION_RANGE ? "'shared', 'fixed' or 'head'" : "'linear', 'sqrt' or 'log'", err);
+	f->heatmap.colormap = colormap_find(o->value);
+	if (f->heatmap.colormap)
+		return ATTN_OK;
+	snprintf(expected, sizeof expected, "one of %s", colormap_names());
+	return option_fail(o, expected, err);
 }
 
 /* Options that say two things of one scale, or nothing about these values. */
-static enum attn_status check_scale(const struct heatmap_options *h, const struct rows_info *info,
+static enum attn_status check_scale(const struct figure_options *f, const struct rows_info *info,
 				    struct attn_error *err)
 {
+	const struct heatmap_options *h = &f->heatmap;
 	const char *range = h->range == HEATMAP_RANGE_FIXED ? "fixed" : "head";
 	if (h->scale_max > 0 && h->range != HEATMAP_RANGE_SHARED)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--max' and '--range %s' both say where the scale ends: give one", range);
+				 "'--max' and '--range %s' cannot be combined: both say where the scale ends",
+				 range);
 	if (h->clip > 0 && h->range == HEATMAP_RANGE_FIXED)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--clip' and '--range fixed' both say where the scale ends: give one");
-	if (h->clip > 0 && h->scale_max > 0)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--clip' and '--max' both say where the scale ends: give one");
-	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
 		return attn_fail(
 		    err, ATTN_USAGE,
-		    "these weights have a sign, which '--colormap %s' does not show: give one of %s",
-		    colormap_name_of(h->colormap), colormap_diverging_names());
+		    "'--clip' and '--range fixed' cannot be combined: both say where the scale ends");
+	if (h->clip > 0 && h->scale_max > 0)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--clip' and '--max' cannot be combined: both say where the scale ends");
+	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
+		return attn_fail(err, ATTN_USAGE,
+				 "these are %s, and '--colormap %s' does not show signs: give one of %s",
+				 f->scores ? "scores" : "signed weights", colormap_name_of(h->colormap),
+				 colormap_diverging_names());
 	return ATTN_OK;
 }
 
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,
 			       struct attn_error *err)
 {
-	char expected[300];
 	switch (id) {
 	case OPTION_RANGE:
 	case OPTION_TRANSFORM:
+	case OPTION_NUMBERS:
+	case OPTION_REDUCE:
+		f->reduce_given = true;
+		return choice_option(f, id, o, err);
 	case OPTION_CLIP:
-		return scale_option(f, id, o, err);
+		return option_number(o, 50, 100, &f->heatmap.clip, err);
 	case OPTION_SENTENCES:
 		f->sentences = true;
 		return ATTN_OK;
 	case OPTION_COLORMAP:
-		f->list = f->may_list && strcmp(o->value, "list") == 0;
-		if (f->list)
-			return ATTN_OK;
-		f->heatmap.colormap = colormap_find(o->value);
-		if (f->heatmap.colormap)
-			return ATTN_OK;
-		snprintf(expected, sizeof expected, "one of %s", colormap_names());
-		return option_fail(o, expected, err);
+		return colormap_option(f, o, err);
 	case OPTION_CELL:
 		return option_count(o, 1, 1000, &f->heatmap.cell, err);
 	case OPTION_SIZE:
@@ -88,6 +117,18 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 	case OPTION_TITLE:
 		f->title = o->value;
 		return ATTN_OK;
+	case OPTION_XLABEL:
+		return option_once(o, &f->xlabel, err);
+	case OPTION_YLABEL:
+		return option_once(o, &f->ylabel, err);
+	case OPTION_NO_COLORBAR:
+		f->heatmap.no_bar = true;
+		return ATTN_OK;
+	case OPTION_NO_CAPTION:
+		f->heatmap.no_notes = true;
+		return ATTN_OK;
+	case OPTION_MARKERS:
+		return option_markers(o, &f->keep_markers, err);
 	case OPTION_TRANSPOSE:
 		f->heatmap.transpose = true;
 		return ATTN_OK;
@@ -104,26 +145,11 @@ enum attn_status figure_option(struct figure_options *f, int id, const struct op
 		return option_fail(o, "the name of a font family", err);
 	case OPTION_FONT_SIZE:
 		return option_number(o, 4, 100, &f->heatmap.font_size, err);
-	case OPTION_WIDTH:
+	default: /* OPTION_WIDTH */
 		if (length_parse(o->value, &f->heatmap.width) && length_pixels(f->heatmap.width) >= 32)
 			return ATTN_OK;
 		return option_fail(
 		    o, "a length from a third of an inch up, such as 3.3in, 84mm, 240pt or 320px", err);
-	case OPTION_REDUCE:
-		if (strcmp(o->value, "max") != 0 && strcmp(o->value, "mean") != 0)
-			return option_fail(o, "'max' or 'mean'", err);
-		f->reduction = strcmp(o->value, "max") == 0 ? GRID_MAXIMUM : GRID_MEAN;
-		return ATTN_OK;
-	default: /* OPTION_NUMBERS */
-		if (strcmp(o->value, "auto") == 0)
-			f->heatmap.numbers = HEATMAP_NUMBERS_AUTO;
-		else if (strcmp(o->value, "on") == 0)
-			f->heatmap.numbers = HEATMAP_NUMBERS_ON;
-		else if (strcmp(o->value, "off") == 0)
-			f->heatmap.numbers = HEATMAP_NUMBERS_OFF;
-		else
-			return option_fail(o, "'auto', 'on' or 'off'", err);
-		return ATTN_OK;
 	}
 }
 
@@ -132,7 +158,7 @@ static enum attn_status grid_limits(struct grid_options *grid, const struct figu
 				    const struct rows_info *info, size_t panels, struct attn_error *err)
 {
 	*grid = (struct grid_options){.reduction = f->reduction};
-	if (check_scale(&f->heatmap, info, err) != ATTN_OK)
+	if (check_scale(f, info, err) != ATTN_OK)
 		return ATTN_USAGE;
 	if (f->terminal) {
 		terminal_limits(f->terminal, info, panels, &f->heatmap, &grid->max_rows, &grid->max_cols);
@@ -148,8 +174,8 @@ enum attn_status figure_grids(struct grid_consumer *grids, const struct figure_o
 {
 	struct grid_options grid;
 	struct rows_selection rows = selection_rows(selection);
-	enum attn_status status = grid_limits(&grid, f, info, panels, err);
-	return status == ATTN_OK ? grid_consumer_init(grids, &info->shape, &rows, &grid, err) : status;
+	TRY(grid_limits(&grid, f, info, panels, err));
+	return grid_consumer_init(grids, &info->shape, &rows, &grid, err);
 }
 
 enum attn_status figures_init(struct figures *f, const struct command *self, const struct inputs *in,
@@ -229,6 +255,12 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 				    struct attn_error *err)
 {
 	const struct inputs *in = f->in;
+	struct buffer note = BUFFER_INIT;
+	if (f->options->scores)
+		buffer_printf(&note, "%s, before the softmax", f->options->scores);
+	note_add(&note, in->note);
+	if (note.failed)
+		return attn_fail_memory(err);
 	struct heatmap_figure figure = {
 	    .panels = panels,
 	    .panel_count = count,
@@ -237,7 +269,8 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .title = title,
 	    .key_title = in->info->shape.cross ? "key (source)" : "key",
 	    .query_title = "query",
-	    .note = in->note,
+	    .scores = f->options->scores != NULL,
+	    .note = note.data,
 	    .order = f->options->order,
 	    .signed_values = in->info->shape.signed_weights,
 	    .row_titles = rows->count ? rows : NULL,
@@ -245,9 +278,17 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .key_ends = f->key_ends,
 	    .options = f->options->heatmap,
 	};
-	if (f->options->terminal)
-		return terminal_print(f->options->terminal, &figure, f->self, err);
-	return write_figure(f, &figure, path, err);
+	const char *columns = f->options->xlabel, *rows_title = f->options->ylabel;
+	bool transpose = figure.options.transpose;
+	if (columns)
+		*(transpose ? &figure.query_title : &figure.key_title) = columns;
+	if (rows_title)
+		*(transpose ? &figure.key_title : &figure.query_title) = rows_title;
+	enum attn_status status = f->options->terminal
+				      ? terminal_print(f->options->terminal, &figure, f->self, err)
+				      : write_figure(f, &figure, path, err);
+	buffer_release(&note);
+	return status;
 }
 
 enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_t count, const char *path,
@@ -257,8 +298,12 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	struct heatmap_panel *panels = calloc(count, sizeof *panels);
 	struct string_list titles = {0}, rows = {0};
 	struct buffer text = BUFFER_INIT;
-	bool ok = panels != NULL && figure_titles(info, f->options->ordered, grids, count, &titles, &rows);
+	bool ok =
+	    panels != NULL && (f->options->ordered ? figure_panel_titles(info, grids, count, &titles)
+						   : figure_layer_titles(info, grids, count, &titles, &rows));
 	figure_place(&text, info, grids, count);
+	if (f->options->scores)
+		buffer_printf(&text, ": %s", f->options->scores);
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
 		panels[i] = (struct heatmap_panel){&grids[i], titles.items[i]};
@@ -272,7 +317,14 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	return status;
 }
 
-/* "DIR/batch0-layer1-heads.png" of grids that share a batch item and a layer. */
+/* "mean" of "mean of 12 heads". */
+static const char *join_word(const char *joined)
+{
+	return strncmp(joined, "max", 3) == 0 ? "max" : "mean";
+}
+
+/* "DIR/batch0-layer1-heads.png" of grids that share a batch item and a layer, or of joined
+ * heads "DIR/heads-mean.png". */
 static enum attn_status draw_into(struct figures *f, const struct grid *grids, size_t count,
 				  const char *directory, struct attn_error *err)
 {
@@ -281,10 +333,14 @@ static enum attn_status draw_into(struct figures *f, const struct grid *grids, s
 	buffer_printf(&path, "%s/", directory);
 	if (info->has_batch)
 		buffer_printf(&path, "batch%zu-", grids[0].batch);
-	if (info->layer_known)
-		buffer_printf(&path, "layer%zu-", info->first_layer + grids[0].layer);
-	if (count == 1)
-		buffer_printf(&path, "head%zu.png", grids[0].head);
+	if (info->joined_layers)
+		buffer_printf(&path, "layers-%s-", join_word(info->joined_layers));
+	else if (info->layer_known)
+		buffer_printf(&path, "layer%zu-", layer_number(info, grids[0].layer));
+	if (info->joined_heads)
+		buffer_printf(&path, "heads-%s.png", join_word(info->joined_heads));
+	else if (count == 1)
+		buffer_printf(&path, "head%zu.png", head_number(info, grids[0].head));
 	else
 		buffer_add_string(&path, "heads.png");
 	enum attn_status status =
@@ -306,11 +362,11 @@ static enum attn_status begin_head(struct head_figures *h, const struct row_bloc
 {
 	const struct rows_info *info = h->figures->in->info;
 	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = true;
-	enum attn_status status = begin_grids(h, &h->single, h->one.heads, &h->single_options, err);
-	if (status == ATTN_OK && block->head == 0 && info->shape.heads > 1)
-		status = begin_grids(h, &h->overview, NULL, &h->overview_options, err);
+	TRY(begin_grids(h, &h->single, h->one.heads, &h->single_options, err));
+	if (block->head == 0 && info->shape.heads > 1)
+		TRY(begin_grids(h, &h->overview, NULL, &h->overview_options, err));
 	h->one.batch[block->batch] = h->one.layers[block->layer] = h->one.heads[block->head] = false;
-	return status;
+	return ATTN_OK;
 }
 
 /* Draw the grids of a head, and of all after the last one. */
@@ -333,14 +389,13 @@ static enum attn_status draw_head(struct row_consumer *consumer, const struct ro
 {
 	struct head_figures *h = (struct head_figures *)consumer;
 	const struct rows_info *info = h->figures->in->info;
-	enum attn_status status = block->query == 0 ? begin_head(h, block, err) : ATTN_OK;
-	if (status == ATTN_OK)
-		status = h->single.consumer.consume(&h->single.consumer, block, err);
-	if (status == ATTN_OK && info->shape.heads > 1)
-		status = h->overview.consumer.consume(&h->overview.consumer, block, err);
-	if (status == ATTN_OK && block->query + block->count == info->shape.queries)
-		status = end_head(h, block, err);
-	return status;
+	TRY(block->query == 0 ? begin_head(h, block, err) : ATTN_OK);
+	TRY(h->single.consumer.consume(&h->single.consumer, block, err));
+	if (info->shape.heads > 1)
+		TRY(h->overview.consumer.consume(&h->overview.consumer, block, err));
+	if (block->query + block->count == info->shape.queries)
+		TRY(end_head(h, block, err));
+	return ATTN_OK;
 }
 
 enum attn_status head_figures_init(struct head_figures *h, struct figures *f, const char *directory,
@@ -353,9 +408,8 @@ enum attn_status head_figures_init(struct head_figures *h, struct figures *f, co
 	h->one.heads = array_alloc(info->shape.heads, sizeof(bool));
 	if (!h->one.batch || !h->one.layers || !h->one.heads)
 		return attn_fail_memory(err);
-	enum attn_status status = grid_limits(&h->single_options, f->options, info, 1, err);
-	return status == ATTN_OK ? grid_limits(&h->overview_options, f->options, info, info->shape.heads, err)
-				 : status;
+	TRY(grid_limits(&h->single_options, f->options, info, 1, err));
+	return grid_limits(&h->overview_options, f->options, info, info->shape.heads, err);
 }
 
 void head_figures_release(struct head_figures *h)

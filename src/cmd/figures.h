@@ -11,9 +11,13 @@
 struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
-	const char *title;               /* NULL: layer and head */
-	bool may_list;                   /* set before: --colormap list is for this command */
-	bool list;                       /* it was given: colormaps_print, and nothing else */
+	const char *title;           /* NULL: layer and head */
+	const char *xlabel, *ylabel; /* of columns and rows; NULL: what they are; "": none */
+	const char *scores;          /* values are these, "unscaled scores"; NULL: weights */
+	bool keep_markers;           /* labels are tokens as in the file */
+	bool may_list;               /* set by commands that have --colormap list */
+	bool list;                   /* it was given: colormaps_print, and nothing else */
+	bool reduce_given;
 	bool sentences;                  /* lines where they end */
 	bool ordered;                    /* panels are in an order of their own */
 	const char *order;               /* says by what, or NULL */
@@ -46,7 +50,7 @@ struct figures {
 	size_t waiting_count;
 };
 
-/* Loads Pango, so before what takes long: it may be missing. */
+/* Loads Pango, which may be missing: call it before slow work. */
 enum attn_status figures_init(struct figures *f, const struct command *self, const struct inputs *in,
 			      const struct figure_options *options, struct attn_error *err);
 
@@ -54,17 +58,23 @@ enum attn_status figures_init(struct figures *f, const struct command *self, con
  * a zeroed one. */
 void figures_release(struct figures *f);
 
-/* "batch 0, layer 1, head 3": what is drawn, as far as there is more or it is known. */
+/* Append what is drawn, "batch 0, layer 1, head 3": batch items and layers only where there
+ * are several or they are known. */
 void figure_place(struct buffer *text, const struct rows_info *info, const struct grid *grids, size_t count);
 
-/* A title for each panel and, where layers are rows, one for each row: grids of several
- * layers that are not `ordered`.  False: out of memory. */
-bool figure_titles(const struct rows_info *info, bool ordered, const struct grid *grids, size_t count,
-		   struct string_list *titles, struct string_list *rows);
+/* A title for each panel: its head, and its layer where there are several.  False: out of
+ * memory. */
+bool figure_panel_titles(const struct rows_info *info, const struct grid *grids, size_t count,
+			 struct string_list *titles);
+
+/* The same for a figure whose rows are layers, where there are several: each row has a title,
+ * too, and panels that of their head. */
+bool figure_layer_titles(const struct rows_info *info, const struct grid *grids, size_t count,
+			 struct string_list *titles, struct string_list *rows);
 
 /* Draw grids[0..count) of one batch item as one picture: a single heatmap, or a grid of
- * panels, whose rows are layers where there are several, unless they are ordered.  "-" is standard output.
- * The file appears with figures_commit, or before, when too many wait. */
+ * panels, whose rows are layers where there are several, unless the panels are ordered.  "-" is
+ * standard output.  The file appears with figures_commit, or before, when too many wait. */
 enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_t count, const char *path,
 			      struct attn_error *err);
 enum attn_status figures_commit(struct figures *f, struct attn_error *err);
@@ -80,7 +90,7 @@ struct head_figures {
 	struct figures *figures;
 	const char *directory;
 	struct grid_options single_options, overview_options;
-	struct selection one; /* the layer, batch item and head at hand */
+	struct selection one; /* the current layer, batch item and head */
 	struct grid_consumer single, overview;
 };
 

@@ -11,6 +11,7 @@
 #include "cmd/view_options.h"
 #include "consumers/entropy.h"
 #include "draw/heatmap/order.h"
+#include "result/view.h"
 #include "util/memory.h"
 
 static const char usage[] =
@@ -24,9 +25,13 @@ static const char usage[] =
     "                        [heatmap.png]\n"
     "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
     "      --terminal        draw on standard output instead: colours, or characters in a pipe\n"
-    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result; of several each is a row of panels [the first]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result, or all, each a row of panels; mean or max\n"
+    "                        [the first]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch NUMBER    batch item [0]\n"
+    "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"
+    "                        (after softcap) or masked (with what masks and biases add) [raw]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
     "Over a picture whose patches are the keys, of one token, --query TOKEN:\n"
@@ -43,7 +48,7 @@ static const char usage[] =
     "      --width LENGTH    width on paper: 3.3in, 84mm, 240pt, 320px [as fits]\n"
     "      --dpi NUMBER      resolution of a PNG: scales text and picture [96]\n"
     "      --theme NAME      light or dark [light]\n"
-    "      --transparent     no ground\n"
+    "      --transparent     no background\n"
     "      --font FAMILY     of all text [Sans]\n"
     "      --font-size PT    of labels, in points; other text in proportion [9]\n"
     "      --title TEXT      title over the picture [layer and head]\n"
@@ -55,9 +60,15 @@ static const char usage[] =
     "      --max X           or it ends here\n"
     "      --clip P          or at this percentile of the cells, 50 to 100\n"
     "      --transform T     linear, sqrt or log colours [linear]\n"
-    "      --sentences       lines where sentences end\n";
+    "      --sentences       lines where sentences end\n"
+    "      --xlabel TEXT, --ylabel TEXT\n"
+    "                        titles of columns and rows; '' for none [key and query]\n"
+    "      --no-colorbar     no colour bar\n"
+    "      --no-caption      no caption under the picture\n"
+    "      --markers WHAT    subword markers of labels: keep or drop [drop]\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn heatmap x.json --head 3 -o head3.png\n";
@@ -65,6 +76,7 @@ static const char usage_end[] = "      --threads N       threads [the processors
 enum {
 	OPTION_FORMAT = OPTION_OWN,
 	OPTION_TERMINAL,
+	OPTION_SCORES,
 	OPTION_IMAGE,
 	OPTION_PATCHES,
 	OPTION_SKIP_KEYS
@@ -74,17 +86,18 @@ static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"terminal", no_argument, NULL, OPTION_TERMINAL},
+    {"scores", optional_argument, NULL, OPTION_SCORES},
     {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     {"order", required_argument, NULL, OPTION_ORDER},
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -98,6 +111,7 @@ enum panel_order {
 struct heatmap_command {
 	const char *path, *format;
 	bool on_terminal;
+	enum score_stage stage; /* where figure.scores is set */
 	struct terminal terminal;
 	struct overlay_options overlay;
 	struct selection_options selection;
@@ -108,6 +122,7 @@ struct heatmap_command {
 	struct grid_consumer grids;
 	struct entropy_consumer entropy;
 	struct selection selected;
+	bool first_layer, first_batch; /* chosen here, not by the user */
 	struct figures figures;
 };
 
@@ -120,9 +135,9 @@ static size_t count_chosen(const bool *chosen, size_t count)
 }
 
 /* A picture shows one batch item, and one layer unless more are asked for: the first,
- * unless chosen. */
-static enum attn_status choose_one(const char *option, const char *things, bool **chosen, size_t count,
-				   bool several, const struct command *self, struct attn_error *err)
+ * unless chosen.  'first' says whether that left others out. */
+static enum attn_status choose_one(const char *option, bool **chosen, size_t count, bool several, bool *first,
+				   struct attn_error *err)
 {
 	size_t found = count_chosen(*chosen, count);
 	if (*chosen && found > 1 && !several)
@@ -134,9 +149,18 @@ static enum attn_status choose_one(const char *option, const char *things, bool 
 	if (!*chosen)
 		return attn_fail_memory(err);
 	(*chosen)[0] = true;
-	if (count > 1)
-		report_note(self, "drawing the first of %zu %s: choose with %s", count, things, option);
+	*first = count > 1;
 	return ATTN_OK;
+}
+
+/* Said once the view is known to be possible, so that what cannot be drawn is only refused. */
+static void note_first(const struct heatmap_command *c, const struct command *self)
+{
+	const struct rows_shape *shape = &c->in.info->shape;
+	if (c->first_layer)
+		report_note(self, "drawing the first of %zu layers: choose with --layer", shape->layers);
+	if (c->first_batch)
+		report_note(self, "drawing the first of %zu batch items: choose with --batch", shape->batch);
 }
 
 static enum attn_status parse_order(struct heatmap_command *c, const struct options *o,
@@ -187,28 +211,20 @@ static enum attn_status stream(struct heatmap_command *c, const struct command *
 {
 	struct rows_selection rows = selection_rows(&c->selected);
 	struct row_consumer *consumers[] = {&c->grids.consumer, &c->entropy.consumer};
-	enum attn_status status = ATTN_OK;
 	if (c->order == ORDER_ENTROPY)
-		status = entropy_consumer_init(&c->entropy, &c->in.info->shape, err);
-	if (status == ATTN_OK)
-		status = progress_stream(self, c->in.rows.source, &rows, consumers,
-					 c->order == ORDER_ENTROPY ? 2 : 1, err);
-	return status == ATTN_OK ? order_grids(c, err) : status;
+		TRY(entropy_consumer_init(&c->entropy, &c->in.info->shape, err));
+	TRY(progress_stream(self, c->in.rows.source, &rows, consumers, c->order == ORDER_ENTROPY ? 2 : 1,
+			    err));
+	return order_grids(c, err);
 }
 
 /* --head, --layer and --batch. */
-static enum attn_status select_rows(struct heatmap_command *c, const struct command *self,
-				    struct attn_error *err)
+static enum attn_status select_rows(struct heatmap_command *c, struct attn_error *err)
 {
 	const struct rows_info *info = c->in.info;
-	enum attn_status status = selection_open(&c->selected, &c->selection, info, err);
-	if (status == ATTN_OK)
-		status =
-		    choose_one("--layer", "layers", &c->selected.layers, info->shape.layers, true, self, err);
-	if (status == ATTN_OK)
-		status = choose_one("--batch", "batch items", &c->selected.batch, info->shape.batch, false,
-				    self, err);
-	return status;
+	TRY(selection_open(&c->selected, &c->selection, info, err));
+	TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer, err));
+	return choose_one("--batch", &c->selected.batch, info->shape.batch, false, &c->first_batch, err);
 }
 
 static enum attn_status draw(struct heatmap_command *c, const struct command *self, struct attn_error *err)
@@ -249,13 +265,59 @@ static bool find_format(const char *name, enum heatmap_format *out)
 	return false;
 }
 
+static enum attn_status option_scores(struct heatmap_command *c, const struct options *o,
+				      struct attn_error *err)
+{
+	static const char *const titles[SCORE_STAGES] = {"unscaled scores", "scores", "scores after softcap",
+							 "scores with masks and biases"};
+	if (!o->value)
+		c->stage = SCORES_RAW;
+	else if (!score_stage_find(o->value, &c->stage))
+		return option_fail(o, SCORE_STAGES_EXPECTED, err);
+	c->figure.scores = titles[c->stage];
+	return ATTN_OK;
+}
+
+/* What is for weights that add up to 1. */
+static enum attn_status check_scores(const struct heatmap_command *c, struct attn_error *err)
+{
+	const char *option = !c->figure.scores                                ? NULL
+			     : c->overlay.image                               ? "image"
+			     : c->order == ORDER_ENTROPY                      ? "order entropy"
+			     : c->view.words                                  ? "words"
+			     : c->view.renormalise                            ? "renormalise"
+			     : c->view.top_keys > 0                           ? "top-keys"
+			     : c->figure.reduction == GRID_MEAN               ? "reduce mean"
+			     : c->figure.heatmap.range == HEATMAP_RANGE_FIXED ? "range fixed"
+									      : NULL;
+	return option ? attn_fail(err, ATTN_USAGE,
+				  "'--%s' and '--scores' cannot be combined: it is for weights, of which "
+				  "masked ones are 0 and the rest add up to 1",
+				  option)
+		      : ATTN_OK;
+}
+
+/* Make the rows ready to be streamed: weights, or scores as if they were. */
+static enum attn_status plan(struct heatmap_command *c, struct attn_error *err)
+{
+	const struct rows_selection rows = selection_rows(&c->selected);
+	const struct rows_want want = {.weights = true, .scores = 1u << c->stage};
+	struct named_rows view;
+	if (!c->figure.scores)
+		return plan_weights(&c->in, &c->selected, err);
+	TRY(inputs_plan(&c->in, &rows, want, err));
+	TRY(view_scores_open(&view, &c->in.rows, c->stage, err));
+	inputs_show(&c->in, &view);
+	return ATTN_OK;
+}
+
 static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
 				      struct attn_error *err)
 {
-	enum attn_status status = option_once(o, &c->format, err);
-	if (status == ATTN_OK && !find_format(o->value, &c->figure.heatmap.format))
-		status = option_fail(o, "'png', 'svg' or 'pdf'", err);
-	return status;
+	TRY(option_once(o, &c->format, err));
+	if (!find_format(o->value, &c->figure.heatmap.format))
+		return option_fail(o, "'png', 'svg' or 'pdf'", err);
+	return ATTN_OK;
 }
 
 static enum attn_status parse(struct heatmap_command *c, struct options *o, bool *help,
@@ -270,13 +332,17 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			status = option_format(c, o, err);
 		else if (id == OPTION_TERMINAL)
 			c->on_terminal = true;
+		else if (id == OPTION_SCORES)
+			status = option_scores(c, o, err);
 		else if (id == OPTION_IMAGE)
 			status = option_once(o, &c->overlay.image, err);
-		else if (id == OPTION_PATCHES || id == OPTION_SKIP_KEYS)
-			status = overlay_option(&c->overlay, id == OPTION_PATCHES, o, err);
+		else if (id == OPTION_PATCHES)
+			status = overlay_patches(&c->overlay, o, err);
+		else if (id == OPTION_SKIP_KEYS)
+			status = overlay_skip_keys(&c->overlay, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
@@ -326,21 +392,31 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	else if (status == ATTN_OK) {
 		if (c.on_terminal && c.path)
 			status = attn_fail(err, ATTN_USAGE,
-					   "'--terminal' draws on standard output: leave out '-o'");
+					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
 			status = check_ending(&c, err);
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK)
+			status = check_scores(&c, err);
+		if (status == ATTN_OK)
 			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK && c.figure.keep_markers)
+			status = view_keep_markers(&c.view, &c.in, err);
+		if (status == ATTN_OK && !c.on_terminal)
+			status = inputs_spare(&c.in, c.path, err);
 		if (status == ATTN_OK)
-			status = select_rows(&c, self, err);
+			status = select_rows(&c, err);
 		if (status == ATTN_OK)
-			status = plan_weights(&c.in, &c.selected, err);
+			status = plan(&c, err);
+		if (status == ATTN_OK)
+			status = selection_join(&c.selected, &c.in, err);
 		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
+		if (status == ATTN_OK)
+			note_first(&c, self);
 		if (status == ATTN_OK)
 			status = draw(&c, self, err);
 	}

@@ -101,9 +101,7 @@ static enum attn_status fail_no_command(struct attn_error *err)
 static enum attn_status print_details(struct attn_error *err)
 {
 	const struct pango_functions *pango = NULL;
-	enum attn_status status = kernels_check(err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(kernels_check(err));
 	puts("attn " ATTN_VERSION);
 	printf("kernel: %s\nkernels: ", kernels_name(kernels_best()));
 	for (size_t i = 0; kernels_runnable(i); i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "files/input.h"
+#include "files/output.h"
 #include "input/given.h"
 #include "input/unused.h"
 #include "kernels/kernels.h"
@@ -45,9 +46,11 @@ static enum attn_status open_stored(struct inputs *in, const struct command *sel
 	static const struct output_layer no_context = {0};
 	const struct masking *masking;
 	struct string_list notes = {0};
-	enum attn_status status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
+	enum attn_status status = unknown_check(&in->bundle, &notes, err);
 	if (status == ATTN_OK)
-		status = unused_check_stored(&in->bundle, err);
+		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
+	if (status == ATTN_OK)
+		status = unused_check_stored(&in->bundle, &notes, err);
 	report_notes(self, &notes);
 	string_list_release(&notes);
 	return status == ATTN_OK ? settle(in, NULL, masking, &no_context, err) : status;
@@ -71,11 +74,11 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
 				 self->title);
-	enum attn_status status = kernels_check(err);
-	for (int i = 0; i < argc && status == ATTN_OK; i++)
-		status = input_add(&in->bundle, argv[i], err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(kernels_check(err));
+	in->operands = argv;
+	in->operand_count = argc;
+	for (int i = 0; i < argc; i++)
+		TRY(input_add(&in->bundle, argv[i], err));
 	report_notes(self, &in->bundle.notes);
 	if (bundle_is_shard(&in->bundle))
 		return attn_fail(
@@ -94,11 +97,10 @@ enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *sel
 			   ? attn_fail(err, ATTN_USAGE,
 				       "a stored result has no scores: give the input it was made from")
 			   : ATTN_OK;
-	enum attn_status status = plan_init(&in->plan, in->subject.attention, selection, want, err);
-	if (status == ATTN_OK)
-		status = plan_run(&in->plan, &in->rows.source, err);
+	TRY(plan_init(&in->plan, in->subject.attention, selection, want, err));
+	TRY(plan_run(&in->plan, &in->rows.source, err));
 	in->all = in->rows.source;
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err)
@@ -119,6 +121,37 @@ void inputs_show(struct inputs *in, struct named_rows *view)
 	*view = (struct named_rows){0};
 }
 
+/* Whether an operand, FILE or ROLE=FILE[:TENSOR] (or several with commas), names `path`. */
+static bool reads_file(const char *operand, const char *path)
+{
+	char name[4096];
+	const char *equals = strchr(operand, '=');
+	if (output_same_file(operand, path))
+		return true;
+	for (const char *at = equals; at; at = strchr(at, ',')) {
+		at++;
+		size_t length = strcspn(at, ",");
+		for (size_t end = length; end > 0 && end < sizeof name; end--) {
+			if (end < length && at[end] != ':' && at[end] != '[')
+				continue;
+			snprintf(name, sizeof name, "%.*s", (int)end, at);
+			if (output_same_file(name, path))
+				return true;
+		}
+	}
+	return false;
+}
+
+enum attn_status inputs_spare(const struct inputs *in, const char *path, struct attn_error *err)
+{
+	for (int i = 0; i < in->operand_count && strcmp(path, "-") != 0; i++)
+		if (strcmp(in->operands[i], "-") != 0 && reads_file(in->operands[i], path))
+			return attn_fail(err, ATTN_USAGE,
+					 "'%s' is an input and would be replaced, expected another output",
+					 path);
+	return ATTN_OK;
+}
+
 static enum attn_status read_shard(struct inputs *in, const char *path, struct attn_error *err)
 {
 	struct bundle *shard = &in->shards[in->shard_count++];
@@ -133,13 +166,12 @@ static enum attn_status read_shard(struct inputs *in, const char *path, struct a
 static enum attn_status take_settings(struct inputs *in, struct attn_error *err)
 {
 	const struct bundle *first = &in->shards[0];
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < first->setting_count && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < first->setting_count; i++) {
 		const struct setting *s = &first->settings[i];
 		if (s->role)
-			status = bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err);
+			TRY(bundle_add_setting(&in->bundle, s->name, s->value, s->origin, err));
 	}
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
@@ -154,6 +186,8 @@ enum attn_status inputs_open_shards(struct inputs *in, const struct command *sel
 	enum attn_status status = kernels_check(err);
 	if (status != ATTN_OK)
 		return status;
+	in->operands = argv;
+	in->operand_count = argc;
 	in->shards = array_alloc((size_t)argc, sizeof *in->shards);
 	if (!in->shards)
 		return attn_fail_memory(err);
@@ -189,10 +223,28 @@ void inputs_release(struct inputs *in)
 const char *head_text(const struct rows_info *info, size_t head, char *text, size_t size)
 {
 	char number[24];
-	snprintf(number, sizeof number, "%zu", head);
-	if (info->head_names.count > head && strcmp(info->head_names.items[head], number) != 0)
+	snprintf(number, sizeof number, "%zu", head_number(info, head));
+	if (info->joined_heads)
+		snprintf(text, size, "%s", info->joined_heads);
+	else if (info->head_names.count > head && strcmp(info->head_names.items[head], number) != 0)
 		snprintf(text, size, "%s (%s)", number, info->head_names.items[head]);
 	else
 		snprintf(text, size, "%s", number);
+	return text;
+}
+
+const char *head_title(const struct rows_info *info, size_t head, char *text, size_t size)
+{
+	size_t used = info->joined_heads ? 0 : (size_t)snprintf(text, size, "head ");
+	head_text(info, head, text + used, size - used);
+	return text;
+}
+
+const char *layer_title(const struct rows_info *info, size_t layer, char *text, size_t size)
+{
+	if (info->joined_layers)
+		snprintf(text, size, "%s", info->joined_layers);
+	else
+		snprintf(text, size, "layer %zu", layer_number(info, layer));
 	return text;
 }

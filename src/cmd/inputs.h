@@ -22,6 +22,8 @@ struct inputs {
 	char *note;                   /* what the view does, for pictures; owned; or NULL */
 	struct bundle *shards; /* the shards of a run instead, owned: then the bundle has settings only */
 	size_t shard_count;
+	char **operands; /* as they were given */
+	int operand_count;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */
 };
 
@@ -37,6 +39,10 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
 				    struct rows_want want, struct attn_error *err);
 
+/* ATTN_USAGE where writing to `path` would replace a file that an operand names; to be asked
+ * before anything is made. */
+enum attn_status inputs_spare(const struct inputs *in, const char *path, struct attn_error *err);
+
 /* Make in->rows a source of the selected heads (NULL: of all) with what is wanted.
  * ATTN_USAGE for scores of rows that are read. */
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
@@ -51,29 +57,61 @@ void inputs_show(struct inputs *in, struct named_rows *view);
 void inputs_release(struct inputs *in); /* safe on a zeroed one */
 
 /* What to call a head in messages, tables and titles: "3", or with its name
- * "3 (coreference)", into text[size]. */
+ * "3 (coreference)", or "mean of heads 3, 7", into text[size]. */
 const char *head_text(const struct rows_info *info, size_t head, char *text, size_t size);
 
-/* Turn "0,3-5" (or, for heads, names) into a bool array that the caller frees.
- * NULL list: *out is NULL, which selects all.  `first` is the number of item 0.
- * ATTN_USAGE for what is malformed or out of range. */
-enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
-				 const struct string_list *names, bool **out, struct attn_error *err);
+/* "head 3 (coreference)", or "mean of heads 3, 7"; "layer 1", or "mean of 12 layers". */
+const char *head_title(const struct rows_info *info, size_t head, char *text, size_t size);
+const char *layer_title(const struct rows_info *info, size_t layer, char *text, size_t size);
 
-/* --head, --layer and --batch of a command, as given. */
+/* --head, --layer, --batch and --mean of a command, as given. */
 struct selection_options {
 	const char *heads, *layers, *batch;
+	bool mean;
 };
 
 struct selection {
 	bool *heads, *layers, *batch, *queries; /* owned, or NULL for all */
+
+	/* What selection_join makes one of; and whether the largest weights do. */
+	bool join_heads, join_layers, largest;
+	bool every_head; /* no list of heads was given */
 };
 
-/* Take OPTION_HEAD, OPTION_LAYER or OPTION_BATCH. */
+/* --head, --layer and --mean in a table of options and a usage. */
+#define SELECTION_OPTIONS                                                                                    \
+	{"head", required_argument, NULL, OPTION_HEAD}, {"layer", required_argument, NULL, OPTION_LAYER},    \
+	{                                                                                                    \
+		"mean", no_argument, NULL, OPTION_MEAN                                                       \
+	}
+
+static inline bool is_selection_option(int id)
+{
+	return id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH || id == OPTION_MEAN;
+}
+
+/* Take one of these, or OPTION_BATCH. */
 void selection_option(struct selection_options *s, int id, const char *value);
+
+/* Heads are chosen by number or name; "all", and for heads and layers "mean" and "max", which
+ * join all, unless a head is called so. */
 enum attn_status selection_open(struct selection *s, const struct selection_options *options,
 				const struct rows_info *info, struct attn_error *err);
 void selection_release(struct selection *s);
+
+/* "--head mean" or the like: the option and its value that join heads or layers, into
+ * text[size]; NULL: none do. */
+const char *selection_joins(const struct selection *s, const struct selection_options *options, char *text,
+			    size_t size);
+
+/* Whether each head of each layer is chosen, and none joined. */
+bool selection_is_whole(const struct selection *s, const struct rows_shape *shape);
+
+/* Show what is joined in the place of what was, of which then all is selected. */
+enum attn_status selection_join(struct selection *s, struct inputs *in, struct attn_error *err);
+
+/* Show only the chosen heads and layers, joined or not, of which then all is selected. */
+enum attn_status selection_show(struct selection *s, struct inputs *in, struct attn_error *err);
 struct rows_selection selection_rows(const struct selection *s);
 
 #endif

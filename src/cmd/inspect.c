@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 
@@ -13,6 +14,12 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "\n"
 			    "'attn inspect token --help' and 'attn inspect file --help' say more.\n";
 
+/* A file that is not called like something to inspect. */
+static bool is_file(const char *word)
+{
+	return strcmp(word, "token") != 0 && strcmp(word, "file") != 0 && access(word, F_OK) == 0;
+}
+
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	if (argc < 2)
@@ -21,6 +28,9 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 				 self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_usage(self, err);
+	if (is_file(argv[1]))
+		return attn_fail(err, ATTN_USAGE, "'%s' is a file, did you mean 'attn inspect file %s'",
+				 argv[1], argv[1]);
 	const struct command *command = command_find(inspect_commands, self->title, argv[1], err);
 	return command ? command_start(command, argc - 1, argv + 1) : ATTN_USAGE;
 }

@@ -17,15 +17,19 @@ static const char usage[] =
     "usage: attn inspect token TOKEN [options] INPUT...\n"
     "\n"
     "Say what TOKEN attends to, heaviest first, for each head and in the mean over heads.\n"
-    "TOKEN is text, with or without its subword marker, or '#8' for the token at index 8; a\n"
-    "token that occurs several times is shown for each place.  INPUT is a file to compute\n"
-    "from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
+    "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, or\n"
+    "'#all' for all; a token that occurs several times is shown for each place.  INPUT is a\n"
+    "file to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
+    "      --steps=full      the same from x W_Q on: also the vectors x, q and k\n"
     "      --top N           how many to list, or 'all' [5; with --steps all, in order]\n"
-    "      --head LIST       heads by number or name, such as 0,3-5; no mean then [all]\n"
-    "      --layer LIST      layers of a stored result [all]\n"
+    "      --min-distance D  only pairs at least D tokens apart, in self-attention\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; no mean then; mean or max\n"
+    "                        of all alone [all]\n"
+    "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"
     "What is shown:\n"
@@ -39,9 +43,11 @@ static const char usage[] =
     "      --text            lines such as 'it -> animal 0.171' [on a terminal]\n"
     "      --tsv             a table: layer head query query_token rank key key_token weight\n"
     "                        [elsewhere]\n"
-    "      --json, --jsonl   one document, or a line a row, with the same names\n";
+    "      --json, --jsonl   one document, or a line a row, with the same names\n"
+    "      --columns LIST    only these columns, in this order, such as query,key,weight [all]\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"Exit status 1: TOKEN does not occur.\n"
@@ -59,23 +65,27 @@ enum {
 
 static const struct option table[] = {
     {"to", no_argument, NULL, OPTION_TO},
-    {"steps", no_argument, NULL, OPTION_STEPS},
+    {"steps", optional_argument, NULL, OPTION_STEPS},
     {"top", required_argument, NULL, OPTION_TOP},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    {"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
 
 struct token_command {
 	const char *token;
-	bool help, to, steps;
-	size_t top; /* 0: not given */
+	bool help, to, steps, full;
+	size_t top;          /* 0: not given */
+	size_t min_distance; /* 0: not given */
 	enum table_format format;
+	const char *columns; /* --columns, or NULL */
+	struct table_columns table;
 	struct selection_options selection;
 	struct view_request view;
 	struct inputs in;
@@ -83,6 +93,14 @@ struct token_command {
 	bool *places; /* (queries or keys): where the token is */
 	struct ranking ranking;
 };
+
+static enum attn_status option_steps(struct token_command *c, const struct options *o, struct attn_error *err)
+{
+	c->steps = true;
+	c->full = o->value != NULL;
+	return !o->value || strcmp(o->value, "full") == 0 ? ATTN_OK
+							  : option_fail(o, "'full', or nothing", err);
+}
 
 static enum attn_status parse(struct token_command *c, struct options *o, struct attn_error *err)
 {
@@ -94,13 +112,17 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 		else if (id == OPTION_TO)
 			c->to = true;
 		else if (id == OPTION_STEPS)
-			c->steps = true;
+			status = option_steps(c, o, err);
 		else if (id == OPTION_TOP)
 			status = option_top(o, &c->top, err);
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (id == OPTION_MIN_DISTANCE)
+			status = option_count(o, 1, SIZE_MAX, &c->min_distance, err);
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
+		else if (id == OPTION_COLUMNS)
+			status = option_once(o, &c->columns, err);
 		else if (id == OPTION_SETTING)
 			status = inputs_setting(&c->in, o, err);
 		else if (id < 0)
@@ -119,6 +141,25 @@ static bool occurs(const char *token, const struct string_list *raw, const struc
 	return false;
 }
 
+/* A token that the view cut away: ATTN_NO_MATCH says so; ATTN_OK: it was not there. */
+static enum attn_status fail_cut(const struct token_command *c, struct attn_error *err)
+{
+	const struct string_list *all =
+	    c->to ? &c->in.subject.whole->key_labels : &c->in.subject.whole->query_labels;
+	struct string_list shown = {0};
+	if (!subject_is_view(&c->in.subject) || c->view.words)
+		return ATTN_OK;
+	if (!tokens_shown(all, &shown))
+		return attn_fail_memory(err);
+	bool cut = occurs(c->token, all, &shown);
+	string_list_release(&shown);
+	if (!cut)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s that are left: '%s' cut it away",
+			 c->token, c->to ? c->in.info->shape.keys : c->in.info->shape.queries,
+			 c->to ? "keys" : "queries", c->to ? "--key" : "--query");
+}
+
 static enum attn_status fail_absent(const struct token_command *c, struct attn_error *err)
 {
 	const struct inputs *in = &c->in;
@@ -126,6 +167,7 @@ static enum attn_status fail_absent(const struct token_command *c, struct attn_e
 	const char *among = c->to ? "keys" : "queries";
 	const struct string_list *other_raw = c->to ? &in->info->query_labels : &in->info->key_labels;
 	const struct string_list *other = c->to ? &in->shown_queries : &in->shown_keys;
+	TRY(fail_cut(c, err));
 	if (occurs(c->token, other_raw, other))
 		return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %s but among the %s: %s",
 				 c->token, among, c->to ? "queries" : "keys",
@@ -151,6 +193,11 @@ static enum attn_status find_places(struct token_command *c, struct attn_error *
 	c->places = array_alloc(raw->count, sizeof *c->places);
 	if (!c->places)
 		return attn_fail_memory(err);
+	if (strcmp(c->token, "#all") == 0) {
+		for (size_t i = 0; i < raw->count; i++)
+			c->places[i] = true;
+		return ATTN_OK;
+	}
 	if (c->token[0] == '#' && parse_count(c->token + 1, &index)) {
 		size_t first = c->to ? key_number(in->info, 0) : query_number(in->info, 0);
 		size_t last = first; /* numbers ascend */
@@ -174,11 +221,10 @@ static enum attn_status find_places(struct token_command *c, struct attn_error *
 static enum attn_status rank(struct token_command *c, const struct command *self, struct attn_error *err)
 {
 	const struct rows_info *info = c->in.info;
-	struct ranking_options options = {.top = c->top, .to = c->to, .subjects = c->places};
-	options.mean = info->shape.heads > 1 && !c->selection.heads;
-	enum attn_status status = ranking_init(&c->ranking, &info->shape, &options, err);
-	if (status != ATTN_OK)
-		return status;
+	struct ranking_options options = {
+	    .top = c->top, .to = c->to, .subjects = c->places, .min_distance = c->min_distance, .info = info};
+	options.mean = info->shape.heads > 1 && c->selected.every_head;
+	TRY(ranking_init(&c->ranking, &info->shape, &options, err));
 	struct rows_selection rows = selection_rows(&c->selected);
 	if (!c->to)
 		rows.queries = c->places; /* the other rows need not be computed */
@@ -194,6 +240,7 @@ static enum attn_status print(struct token_command *c, const struct command *sel
 	    .selection = &c->selected,
 	    .mean = c->ranking.options.mean,
 	    .apart = true,
+	    .columns = &c->table,
 	    .format = table_format_settle(c->format),
 	    .top = c->top,
 	};
@@ -203,11 +250,14 @@ static enum attn_status print(struct token_command *c, const struct command *sel
 static enum attn_status show_steps(struct token_command *c, const struct command *self,
 				   struct attn_error *err)
 {
-	struct steps steps = {
-	    .in = &c->in, .selection = &c->selected, .places = c->places, .top = c->top ? c->top : SIZE_MAX};
+	struct steps steps = {.in = &c->in,
+			      .selection = &c->selected,
+			      .places = c->places,
+			      .full = c->full,
+			      .top = c->top ? c->top : SIZE_MAX};
 	enum attn_status status = steps_compute(&steps, self, err);
 	if (status == ATTN_OK)
-		status = steps_write(&steps, self, table_format_settle(c->format), err);
+		status = steps_write(&steps, self, table_format_settle(c->format), &c->table, err);
 	steps_release(&steps);
 	return status;
 }
@@ -232,6 +282,10 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 		    err, ATTN_USAGE,
 		    "'--steps' shows what a query does, '--to' what is done to a key: give one of "
 		    "them");
+	if (c->steps && c->min_distance)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--steps' shows the whole row as it is computed: leave out "
+				 "'--min-distance'");
 	if (c->steps && *c->view.option)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--steps' shows the whole row as it is computed: leave out '%s'",
@@ -241,16 +295,31 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 "'%s' is about a scale of colours, of which a ranking has none: it also "
 				 "requires --renormalise",
 				 view_exclusion(&c->view));
+	char joins[24];
+	TRY(table_format_columns(&c->format, c->columns, err));
 	c->token = argv[0];
 	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
+	if (status == ATTN_OK)
+		status = c->steps ? steps_columns(&c->table, c->in.info, c->full, c->columns, err)
+				  : ranking_columns(&c->table, c->in.info, c->columns, err);
 	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is a stored result: '--steps' needs the input it was made from",
 				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
 	if (status == ATTN_OK)
+		status = min_distance_check(c->min_distance, c->in.info, err);
+	if (status == ATTN_OK)
 		status = selection_open(&c->selected, &c->selection, c->in.info, err);
+	if (status == ATTN_OK && c->steps &&
+	    selection_joins(&c->selected, &c->selection, joins, sizeof joins))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--steps' and '%s' cannot be combined: each head has scores and steps of "
+				 "its own, of which the weights are joined",
+				 joins);
 	if (status == ATTN_OK && !c->steps)
 		status = plan_weights(&c->in, &c->selected, err);
+	if (status == ATTN_OK)
+		status = selection_join(&c->selected, &c->in, err);
 	if (status == ATTN_OK)
 		status = view_apply(&c->view, &c->in, self, err);
 	if (status == ATTN_OK)

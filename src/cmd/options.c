@@ -15,20 +15,69 @@ static bool ends_in_word(const char *text, const char *word)
 	       strcmp(text + length - word_length, word) == 0;
 }
 
-/* The option that was probably meant: the nearest by its letters; one that ends in
- * the word, as --num-heads does in heads, is one letter away. */
+static bool has_option(const struct option *table, const char *name)
+{
+	while (table->name && strcmp(table->name, name) != 0)
+		table++;
+	return table->name != NULL;
+}
+
+/* The role of an option's name, or of what published configurations call it. */
+static enum role_id role_named(const char *option)
+{
+	char name[ROLE_NAME];
+	snprintf(name, sizeof name, "%s", option);
+	for (char *c = name; *c; c++)
+		*c = (char)(*c == '-' ? '_' : *c);
+	return role_find(role_meant(name));
+}
+
+/* What other programs and configurations call an option, where this command has it; or NULL. */
+static const char *option_meant(const struct option *table, const char *name)
+{
+	static const char *const words[][2] = {
+	    {"cmap", "colormap"},        {"color-map", "colormap"}, {"palette", "colormap"},
+	    {"colors", "colormap"},      {"figsize", "size"},       {"vmax", "max"},
+	    {"vmin", "range"},           {"limits", "range"},       {"norm", "transform"},
+	    {"log", "transform"},        {"annot", "numbers"},      {"outdir", "directory"},
+	    {"output-dir", "directory"}, {"out", "directory"},      {"limit", "top"},
+	    {"jobs", "threads"},         {"temp", "temperature"},   {"n-head", "num-heads"},
+	    {"n-heads", "num-heads"},    {"layers", "layer"},
+	};
+	static char option[ROLE_NAME];
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i][0], name) == 0 && has_option(table, words[i][1]))
+			return words[i][1];
+	enum role_id meant = role_named(name);
+	if (meant == ROLE_NONE)
+		return NULL;
+	role_option(&roles[meant], option);
+	return has_option(table, option) ? option : NULL;
+}
+
+/* The option that was probably meant: by what the word means, else the nearest by its letters. */
 static const char *nearest_option(const struct option *table, const char *name)
 {
-	const char *best = NULL;
+	const char *best = option_meant(table, name);
+	if (best)
+		return best;
 	size_t nearest = strlen(name) / 3 + 2;
 	for (; table->name; table++) {
-		size_t distance = ends_in_word(table->name, name) ? 1 : edit_distance(name, table->name);
+		size_t distance = edit_distance(name, table->name);
 		if (distance < nearest) {
 			nearest = distance;
 			best = table->name;
 		}
 	}
 	return best;
+}
+
+/* One that ends in the word, as --num-heads does in heads. */
+static const char *longer_option(const struct option *table, const char *name)
+{
+	while (table->name && !ends_in_word(table->name, name))
+		table++;
+	return table->name;
 }
 
 /* Whether getopt_long means the word before optind, and not a letter of a word
@@ -57,9 +106,19 @@ static void fail_word(const struct options *o, const char *word, struct attn_err
 				  option->name);
 		return;
 	}
-	const char *near = nearest_option(o->table, word + 2);
-	if (near)
-		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word, near);
+	char name[ROLE_NAME];
+	snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), word + 2);
+	enum role_id role = o->self->usage_end ? role_named(name) : ROLE_NONE;
+	const char *near = nearest_option(o->table, name), *longer = longer_option(o->table, name);
+	if (role && !role_is_setting(&roles[role]) && !has_option(o->table, roles[role].name))
+		attn_fail(err, ATTN_USAGE, "unknown option '%s': '%s' is an input, give %s=FILE", word,
+			  roles[role].name, roles[role].name);
+	else if (near && longer && edit_distance(near, name) == 1)
+		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s' or '--%s'", word, longer,
+			  near);
+	else if (longer || near)
+		attn_fail(err, ATTN_USAGE, "unknown option '%s', did you mean '--%s'", word,
+			  longer ? longer : near);
 	else
 		attn_fail(err, ATTN_USAGE, "unknown option '%s' (see '%s --help')", word, o->self->title);
 }
@@ -82,16 +141,13 @@ static int refuse(const struct options *o, int answer, struct attn_error *err)
 /* The command's own options and, where it takes an INPUT, those of settings. */
 static const struct option *with_settings(const struct options *o)
 {
-	enum {
-		OWN_MOST = 100
-	};
-	static struct option all[OWN_MOST + ROLE_COUNT];
+	static struct option all[OPTIONS_MOST];
 	static char names[ROLE_COUNT][ROLE_NAME];
 	size_t count = 0;
 	if (!o->self->usage_end)
 		return o->table;
 	for (; o->table[count].name; count++) {
-		assert(count < OWN_MOST);
+		assert(count < OPTIONS_OWN_MOST);
 		all[count] = o->table[count];
 	}
 	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++) {
@@ -117,6 +173,61 @@ enum role_id option_role(const struct options *o)
 	return ROLE_NONE;
 }
 
+static bool is_table_form(int id)
+{
+	return id >= OPTION_TSV && id <= OPTION_TEXT;
+}
+
+/* --head 0 --head 3-5 is --head 0,3-5. */
+static enum attn_status join_list(struct options *o, int id, struct attn_error *err)
+{
+	static char lists[OPTION_BATCH - OPTION_HEAD + 1][1000];
+	char *list = lists[id - OPTION_HEAD];
+	const char **before = &o->lists[id - OPTION_HEAD];
+	if (*before) {
+		size_t length = strlen(*before), more = strlen(o->value);
+		if (length + 1 + more >= sizeof lists[0])
+			return attn_fail(err, ATTN_USAGE, "'--%s' is too long, expected at most %zu letters",
+					 o->name, sizeof lists[0] - 1);
+		memmove(list, *before, length);
+		list[length] = ',';
+		memcpy(list + length + 1, o->value, more + 1);
+		o->value = list;
+	}
+	*before = o->value;
+	return ATTN_OK;
+}
+
+/* The last of two values would silently win. */
+static enum attn_status check_repeated(struct options *o, int id, struct attn_error *err)
+{
+	if (id == OPTION_EXCLUDE_TOKEN)
+		return ATTN_OK; /* its command joins them: tokens may hold commas */
+	for (const int *own = o->lists_own; own && *own; own++)
+		if (id == *own)
+			return ATTN_OK;
+	if (id >= OPTION_HEAD && id <= OPTION_BATCH)
+		return join_list(o, id, err);
+	if (is_table_form(id)) {
+		if (o->table_form && strcmp(o->table_form, o->name) != 0)
+			return attn_fail(err, ATTN_USAGE, "'--%s' and '--%s' cannot be combined",
+					 o->table_form, o->name);
+		o->table_form = o->name;
+	}
+	size_t at = 0;
+	while (o->table[at].name && strcmp(o->table[at].name, o->name) != 0 &&
+	       (o->name[1] || o->table[at].val != id))
+		at++;
+	/* Letters of long options are that option; those without one come after the table. */
+	if (!o->value || !o->table[at].name || at >= sizeof o->seen)
+		return ATTN_OK;
+	if (o->seen[at])
+		return attn_fail(err, ATTN_USAGE, "'%s%s' may be given only once", o->name[1] ? "--" : "-",
+				 o->name);
+	o->seen[at] = true;
+	return ATTN_OK;
+}
+
 static int next_option(struct options *o, struct attn_error *err)
 {
 	char letters[64];
@@ -137,7 +248,7 @@ static int next_option(struct options *o, struct attn_error *err)
 	letter[0] = (char)answer;
 	o->name = index >= 0 ? o->table[index].name : letter;
 	o->value = optarg;
-	return answer;
+	return check_repeated(o, answer, err) == ATTN_OK ? answer : -1;
 }
 
 enum attn_status option_fail(const struct options *o, const char *expected, struct attn_error *err)
@@ -178,8 +289,12 @@ enum attn_status option_number(const struct options *o, double least, double mos
 int options_next(struct options *o, struct attn_error *err)
 {
 	int id;
-	while ((id = next_option(o, err)) == OPTION_THREADS) {
+	while ((id = next_option(o, err)) == OPTION_THREADS || id == OPTION_QUIET) {
 		size_t threads;
+		if (id == OPTION_QUIET) {
+			report_quiet();
+			continue;
+		}
 		if (option_count(o, 1, THREADS_MAX, &threads, err) != ATTN_OK)
 			return -1;
 		threads_set(threads);
@@ -190,10 +305,28 @@ int options_next(struct options *o, struct attn_error *err)
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err)
 {
 	if (*out)
-		return attn_fail(err, ATTN_USAGE, "'%s%s' is given twice: it may be given only once",
-				 o->name[1] ? "--" : "-", o->name);
+		return attn_fail(err, ATTN_USAGE, "'%s%s' may be given only once", o->name[1] ? "--" : "-",
+				 o->name);
 	*out = o->value;
 	return ATTN_OK;
+}
+
+bool score_stage_find(const char *name, enum score_stage *stage)
+{
+	static const char *const names[SCORE_STAGES] = {"product", "raw", "capped", "masked"};
+	for (size_t i = 0; i < SCORE_STAGES; i++) {
+		if (strcmp(name, names[i]) == 0) {
+			*stage = (enum score_stage)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum attn_status option_markers(const struct options *o, bool *keep, struct attn_error *err)
+{
+	*keep = strcmp(o->value, "keep") == 0;
+	return *keep || strcmp(o->value, "drop") == 0 ? ATTN_OK : option_fail(o, "'keep' or 'drop'", err);
 }
 
 enum attn_status option_top(const struct options *o, size_t *out, struct attn_error *err)

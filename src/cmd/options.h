@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attention/rows.h"
 #include "cmd/cmd.h"
 #include "input/roles.h"
 
@@ -18,10 +19,13 @@ enum {
 	OPTION_JSON,
 	OPTION_JSONL,
 	OPTION_TEXT,
+	OPTION_COLUMNS,
 	OPTION_HEAD,
 	OPTION_LAYER,
 	OPTION_BATCH,
+	OPTION_MEAN,
 	OPTION_TOP,
+	OPTION_MIN_DISTANCE,
 	OPTION_COLORMAP,
 	OPTION_CELL,
 	OPTION_SIZE,
@@ -49,7 +53,13 @@ enum {
 	OPTION_CLIP,
 	OPTION_SENTENCES,
 	OPTION_ORDER,
-	OPTION_THREADS, /* options_next takes it: no command sees it */
+	OPTION_XLABEL,
+	OPTION_YLABEL,
+	OPTION_NO_COLORBAR,
+	OPTION_NO_CAPTION,
+	OPTION_MARKERS,
+	OPTION_THREADS, /* options_next takes these: no command sees them */
+	OPTION_QUIET,
 	OPTION_OWN,
 };
 
@@ -58,15 +68,17 @@ enum {
 		"help", no_argument, NULL, OPTION_HELP                                                       \
 	}
 
+/* The option of every command that has something to say beside its results. */
+#define QUIET_OPTION                                                                                         \
+	{                                                                                                    \
+		"quiet", no_argument, NULL, OPTION_QUIET                                                     \
+	}
+
 /* The option of every command that computes. */
 #define THREADS_OPTION                                                                                       \
 	{                                                                                                    \
 		"threads", required_argument, NULL, OPTION_THREADS                                           \
 	}
-
-/* The settings of a command that takes an INPUT: its options of them (from the table of
- * input/roles.h, where they follow its own) in a usage. */
-void add_setting_usage(struct buffer *text);
 
 /* All roles and settings: a table, name, kind, form, meaning and option, or on a terminal a
  * text. */
@@ -75,8 +87,14 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 #define TABLE_OPTIONS                                                                                        \
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
+	    {"columns", required_argument, NULL, OPTION_COLUMNS},                                            \
 	{                                                                                                    \
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
+	}
+
+#define MARKERS_OPTION                                                                                       \
+	{                                                                                                    \
+		"markers", required_argument, NULL, OPTION_MARKERS                                           \
 	}
 
 #define PICTURE_OPTIONS                                                                                      \
@@ -94,6 +112,10 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 	    {"transform", required_argument, NULL, OPTION_TRANSFORM},                                        \
 	    {"clip", required_argument, NULL, OPTION_CLIP},                                                  \
 	    {"sentences", no_argument, NULL, OPTION_SENTENCES},                                              \
+	    {"xlabel", required_argument, NULL, OPTION_XLABEL},                                              \
+	    {"ylabel", required_argument, NULL, OPTION_YLABEL},                                              \
+	    {"no-colorbar", no_argument, NULL, OPTION_NO_COLORBAR},                                          \
+	    {"no-caption", no_argument, NULL, OPTION_NO_CAPTION}, MARKERS_OPTION,                            \
 	{                                                                                                    \
 		"numbers", required_argument, NULL, OPTION_NUMBERS                                           \
 	}
@@ -103,13 +125,23 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 		NULL, 0, NULL, 0                                                                             \
 	}
 
+enum {
+	OPTIONS_OWN_MOST = 100, /* of a command, without settings */
+	OPTIONS_MOST = OPTIONS_OWN_MOST + ROLE_COUNT
+};
+
 struct options {
 	const struct command *self;
 	int argc;
 	char **argv;
 	const char *letters;        /* getopt's, without the leading ':' */
 	const struct option *table; /* the command's own; settings follow them where it has an INPUT */
+	const int *lists_own;       /* ids that may be given more than once, ending in 0; or NULL */
 	bool started;
+
+	bool seen[OPTIONS_MOST]; /* by their place in the table: given with a value */
+	const char *lists[3];    /* --head, --layer, --batch so far, joined with commas */
+	const char *table_form;  /* --json and the like, if one was given */
 
 	const char *name;  /* of the current option, without dashes; a letter's is that letter */
 	const char *value; /* or NULL */
@@ -127,6 +159,13 @@ enum attn_status option_fail(const struct options *o, const char *expected, stru
 
 /* The value of an option that may be given once: ATTN_USAGE where *out is not NULL. */
 enum attn_status option_once(const struct options *o, const char **out, struct attn_error *err);
+
+/* A stage by its name; false: not one of those expected. */
+bool score_stage_find(const char *name, enum score_stage *stage);
+#define SCORE_STAGES_EXPECTED "'product', 'raw', 'capped' or 'masked'"
+
+/* Whether --markers is 'keep' and not 'drop'. */
+enum attn_status option_markers(const struct options *o, bool *keep, struct attn_error *err);
 
 /* How many to list: a number from 1, or "all", which is SIZE_MAX. */
 enum attn_status option_top(const struct options *o, size_t *out, struct attn_error *err);

@@ -1,3 +1,4 @@
+/* One token's attention over a picture: options, rows, and the PNG. */
 #include "cmd/overlay.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
-#include "draw/canvas/picture.h"
+#include "draw/image/png.h"
 #include "draw/overlay/overlay.h"
 #include "files/input.h"
 #include "util/memory.h"
@@ -17,13 +18,16 @@ enum {
 	MOST_PATCHES = 10000 /* a side */
 };
 
-enum attn_status overlay_option(struct overlay_options *options, bool patches, const struct options *o,
-				struct attn_error *err)
+enum attn_status overlay_skip_keys(struct overlay_options *options, const struct options *o,
+				   struct attn_error *err)
 {
-	if (!patches) {
-		options->skip_given = true;
-		return option_count(o, 0, SIZE_MAX, &options->skip_keys, err);
-	}
+	options->skip_given = true;
+	return option_count(o, 0, SIZE_MAX, &options->skip_keys, err);
+}
+
+enum attn_status overlay_patches(struct overlay_options *options, const struct options *o,
+				 struct attn_error *err)
+{
 	char rows[24];
 	size_t length = strcspn(o->value, "x");
 	bool ok = o->value[length] == 'x' && length < sizeof rows;
@@ -35,7 +39,7 @@ enum attn_status overlay_option(struct overlay_options *options, bool patches, c
 	return option_fail(o, "rows and columns of patches, such as 14x14", err);
 }
 
-/* The first option that says how a matrix, or a figure of texts, is drawn; or NULL. */
+/* The first option given that only matrices, or figures other than PNG, have; or NULL. */
 static const char *meaningless(const struct figure_options *figure, const struct view_request *view)
 {
 	const struct heatmap_options *h = &figure->heatmap;
@@ -57,10 +61,15 @@ static const char *meaningless(const struct figure_options *figure, const struct
 	    {view->top_keys > 0, "top-keys"},
 	    {view->words, "words"},
 	    {figure->ordered, "order"},
+	    {figure->reduce_given, "reduce"},
 	    {h->range != HEATMAP_RANGE_SHARED, "range"},
 	    {h->clip > 0, "clip"},
 	    {h->transform != SCALE_LINEAR, "transform"},
 	    {figure->sentences, "sentences"},
+	    {figure->xlabel != NULL, "xlabel"},
+	    {figure->ylabel != NULL, "ylabel"},
+	    {h->no_bar, "no-colorbar"},
+	    {h->no_notes, "no-caption"},
 	};
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		if (options[i].given)
@@ -72,27 +81,27 @@ enum attn_status overlay_check(struct overlay_options *options, const struct fig
 			       struct view_request *view, struct attn_error *err)
 {
 	if (!options->image && (options->patch_rows || options->skip_given))
-		return attn_fail(err, ATTN_USAGE, "'--%s' is for a picture's patches: give --image, too",
+		return attn_fail(err, ATTN_USAGE, "'--%s' also requires '--image'",
 				 options->patch_rows ? "patches" : "skip-keys");
 	if (!options->image)
 		return ATTN_OK;
 	if (!options->patch_rows || !view->query)
-		return attn_fail(err, ATTN_USAGE, "'--image' needs '--%s', too",
+		return attn_fail(err, ATTN_USAGE, "'--image' also requires '--%s'",
 				 view->query ? "patches RxC" : "query TOKEN");
 	const char *option = meaningless(figure, view);
 	if (option && strcmp(option, "format") == 0)
 		return attn_fail(err, ATTN_USAGE, "a picture with '--image' is written as .png");
 	if (option)
-		return attn_fail(err, ATTN_USAGE, "'--%s' does not go with '--image': leave it out", option);
+		return attn_fail(err, ATTN_USAGE, "'--%s' and '--image' cannot be combined", option);
 	if (view_exclusion(view) && !view->renormalise)
-		return attn_fail(err, ATTN_USAGE, "'%s' with '--image' needs '--renormalise', too",
+		return attn_fail(err, ATTN_USAGE, "'%s' with '--image' also requires '--renormalise'",
 				 view_exclusion(view));
 	options->query = view->query;
 	view->query = NULL;
 	return ATTN_OK;
 }
 
-/* All that is made on the way, so that it is released in one place. */
+/* Everything that is made on the way, so that it is released in one place. */
 struct overlay_job {
 	const struct overlay_options *options;
 	const struct figure_options *figure;
@@ -145,8 +154,8 @@ static enum attn_status find_query(struct overlay_job *job, struct attn_error *e
 	job->queries = array_alloc(info->shape.queries, sizeof *job->queries);
 	if (!job->queries)
 		return attn_fail_memory(err);
-	enum attn_status status = range_mark(&items, job->options->query, job->queries, err);
-	for (size_t i = 0; i < info->shape.queries && status == ATTN_OK; i++) {
+	TRY(range_mark(&items, job->options->query, job->queries, err));
+	for (size_t i = 0; i < info->shape.queries; i++) {
 		if (!job->queries[i])
 			continue;
 		if (found++ == 0)
@@ -157,7 +166,7 @@ static enum attn_status find_query(struct overlay_job *job, struct attn_error *e
 	if (found > 1)
 		report_note(job->self, "'%s' occurs %zu times: drawing the first, '#%zu'",
 			    job->options->query, found, job->query);
-	return status;
+	return ATTN_OK;
 }
 
 static enum attn_status read_picture(struct overlay_job *job, struct attn_error *err)
@@ -167,8 +176,8 @@ static enum attn_status read_picture(struct overlay_job *job, struct attn_error 
 	enum attn_status status = file_bytes_open(&bytes, path, err);
 	if (status != ATTN_OK)
 		return status;
-	status = picture_parse(bytes.data, bytes.length, strcmp(path, "-") == 0 ? "standard input" : path,
-			       &job->picture, err);
+	status = image_parse_png(bytes.data, bytes.length, strcmp(path, "-") == 0 ? "standard input" : path,
+				 &job->picture, err);
 	file_bytes_release(&bytes);
 	return status;
 }
@@ -181,9 +190,8 @@ static enum attn_status compute(struct overlay_job *job, const struct selection 
 	struct grid_options grid = {.max_rows = 1, .max_cols = info->shape.keys};
 	struct row_consumer *consumers[] = {&job->grids.consumer};
 	rows.queries = job->queries;
-	enum attn_status status = grid_consumer_init(&job->grids, &info->shape, &rows, &grid, err);
-	return status == ATTN_OK ? progress_stream(job->self, job->in->rows.source, &rows, consumers, 1, err)
-				 : status;
+	TRY(grid_consumer_init(&job->grids, &info->shape, &rows, &grid, err));
+	return progress_stream(job->self, job->in->rows.source, &rows, consumers, 1, err);
 }
 
 /* "ball: layer 1, head 3 (name)", and a title for each panel. */
@@ -192,12 +200,10 @@ static enum attn_status make_panels(struct overlay_job *job, struct attn_error *
 	const struct rows_info *info = job->in->info;
 	const struct grid *grids = job->grids.grids;
 	size_t count = job->grids.grid_count, skip = job->options->skip_keys;
-	struct string_list rows = {0}; /* stays empty: as if ordered, each panel says its layer */
 	buffer_printf(&job->title, "%s: ", job->in->shown_queries.items[job->query]);
 	figure_place(&job->title, info, grids, count);
 	job->panels = array_alloc(count, sizeof *job->panels);
-	bool ok = figure_titles(info, true, grids, count, &job->titles, &rows);
-	string_list_release(&rows);
+	bool ok = figure_panel_titles(info, grids, count, &job->titles);
 	if (!job->panels || !ok || job->title.failed)
 		return attn_fail_memory(err);
 	for (size_t i = 0; i < count; i++)
@@ -208,9 +214,7 @@ static enum attn_status make_panels(struct overlay_job *job, struct attn_error *
 
 static enum attn_status draw(struct overlay_job *job, struct attn_error *err)
 {
-	enum attn_status status = make_panels(job, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(make_panels(job, err));
 	const struct heatmap_options *h = &job->figure->heatmap;
 	struct overlay_figure figure = {
 	    .picture = &job->picture,

@@ -14,18 +14,20 @@ struct overlay_options {
 	bool skip_given;
 };
 
-/* The value of --patches or --skip-keys. */
-enum attn_status overlay_option(struct overlay_options *options, bool patches, const struct options *o,
-				struct attn_error *err);
+/* The value of --patches, and of --skip-keys. */
+enum attn_status overlay_patches(struct overlay_options *options, const struct options *o,
+				 struct attn_error *err);
+enum attn_status overlay_skip_keys(struct overlay_options *options, const struct options *o,
+				   struct attn_error *err);
 
-/* Options that need each other, or that have no meaning here; nothing where none of these is
- * given.  --query is taken out of the view, which would leave one row. */
+/* Refuse options that require others, or that have no meaning with --image.  --query is
+ * taken out of the view, which would leave one row. */
 enum attn_status overlay_check(struct overlay_options *options, const struct figure_options *figure,
 			       struct view_request *view, struct attn_error *err);
 
-/* Read the picture, compute the token's rows of the heads that are selected, and write a PNG
- * to `path`.  A token that does not occur is ATTN_NO_MATCH; of one that occurs several times
- * the first is taken, which a note says. */
+/* Read the picture, compute the token's rows in the selected heads, and write a PNG to
+ * `path`.  ATTN_NO_MATCH for a token that does not occur; of one that occurs several times
+ * the first is taken, with a note. */
 enum attn_status overlay_write(const struct overlay_options *options, const struct figure_options *figure,
 			       const struct inputs *in, const struct selection *selection, const char *path,
 			       const struct command *self, struct attn_error *err);

@@ -111,14 +111,13 @@ static double total_work(const struct row_source *source, const struct rows_sele
 	return total;
 }
 
-enum attn_status progress_stream(const struct command *self, struct row_source *source,
-				 const struct rows_selection *selection,
-				 struct row_consumer *const *consumers, size_t consumer_count,
-				 struct attn_error *err)
+static enum attn_status stream(const struct command *self, struct row_source *source,
+			       const struct rows_selection *selection, struct row_consumer *const *consumers,
+			       size_t consumer_count, struct attn_error *err)
 {
 	struct row_consumer *all[PROGRESS_CONSUMERS + 1];
 	assert(consumer_count <= PROGRESS_CONSUMERS);
-	if (!isatty(STDERR_FILENO))
+	if (!isatty(STDERR_FILENO) || report_is_quiet())
 		return rows_stream(source, selection, consumers, consumer_count, err);
 	struct progress p = {
 	    .consumer = {.consume = consume, .any_order = true, .passive = true},
@@ -132,4 +131,16 @@ enum attn_status progress_stream(const struct command *self, struct row_source *
 	enum attn_status status = rows_stream(source, selection, all, consumer_count + 1, err);
 	progress_erase();
 	return status;
+}
+
+enum attn_status progress_stream(const struct command *self, struct row_source *source,
+				 const struct rows_selection *selection,
+				 struct row_consumer *const *consumers, size_t consumer_count,
+				 struct attn_error *err)
+{
+	char remark[400];
+	TRY(stream(self, source, selection, consumers, consumer_count, err));
+	if (source->remark && source->remark(source, remark, sizeof remark))
+		report_note(self, "%s", remark);
+	return ATTN_OK;
 }

@@ -23,6 +23,30 @@ enum table_format table_format_of(int option)
 	}
 }
 
+enum attn_status table_format_columns(enum table_format *format, const char *columns, struct attn_error *err)
+{
+	if (columns && *format == TABLE_TEXT)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--columns' is for tables, and '--text' is none: give --tsv, --json or "
+				 "--jsonl");
+	if (columns && *format == TABLE_DEFAULT)
+		*format = TABLE_TSV;
+	return ATTN_OK;
+}
+
+enum attn_status ranking_columns(struct table_columns *t, const struct rows_info *info, const char *list,
+				 struct attn_error *err)
+{
+	static const char *const names[] = {"layer", "head", "query",     "query_token",
+					    "rank",  "key",  "key_token", "weight"};
+	*t = (struct table_columns){0};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		table_add_column(t, names[i]);
+	if (info->has_batch)
+		table_add_column(t, "batch");
+	return table_choose(t, list, err);
+}
+
 enum table_format table_format_settle(enum table_format format)
 {
 	if (format != TABLE_DEFAULT)
@@ -39,7 +63,8 @@ struct row {
 struct printer {
 	FILE *stream;
 	const struct ranking_table *view;
-	struct buffer text; /* the row in the making */
+	struct buffer text;     /* the row in the making */
+	struct table_row cells; /* and its cells */
 	size_t rows;
 	size_t pair_width; /* columns of the widest "query -> key", for bars */
 	float highest;     /* the weight whose bar is full */
@@ -48,52 +73,68 @@ struct printer {
 	bool *repeated_queries, *repeated_keys; /* another has the same text */
 };
 
-static void add_head(struct buffer *text, const struct printer *p, size_t head)
+/* A head or a layer: its number, or the name of what is joined, in quotes for JSON. */
+static void add_number_or_name(struct buffer *text, const struct printer *p, size_t number, const char *name)
 {
-	if (head == ranking_mean(p->view->ranking))
-		buffer_add_string(text, "mean");
+	const char *quote = p->view->format == TABLE_TSV ? "" : "\"";
+	if (name)
+		buffer_printf(text, "%s%s%s", quote, name, quote);
 	else
-		buffer_printf(text, "%zu", head);
+		buffer_printf(text, "%zu", number);
+}
+
+static void add_label(struct buffer *text, const struct printer *p, const char *label)
+{
+	if (p->view->format == TABLE_TSV)
+		buffer_add_tsv(text, label);
+	else
+		buffer_add_json_string(text, label);
+}
+
+/* The cells of a row, in the order of ranking_columns. */
+static void add_cells(struct printer *p, const struct row *row)
+{
+	const struct rows_info *info = p->view->in->info;
+	struct table_row *cells = &p->cells;
+	struct buffer *text = &cells->text;
+	bool mean = row->head == ranking_mean(p->view->ranking);
+	table_row_clear(cells);
+	add_number_or_name(text, p, layer_number(info, row->layer), info->joined_layers);
+	table_end_cell(cells);
+	add_number_or_name(text, p, mean ? 0 : head_number(info, row->head),
+			   mean ? "mean" : info->joined_heads);
+	table_end_cell(cells);
+	buffer_printf(text, "%zu", query_number(info, row->query));
+	table_end_cell(cells);
+	add_label(text, p, info->query_labels.items[row->query]);
+	table_end_cell(cells);
+	buffer_printf(text, "%zu", row->rank);
+	table_end_cell(cells);
+	buffer_printf(text, "%zu", key_number(info, row->key));
+	table_end_cell(cells);
+	add_label(text, p, info->key_labels.items[row->key]);
+	table_end_cell(cells);
+	buffer_add_float(text, row->weight);
+	table_end_cell(cells);
+	buffer_printf(text, "%zu", row->batch);
+	table_end_cell(cells);
 }
 
 static void print_tsv(struct printer *p, const struct row *row)
 {
-	const struct rows_info *info = p->view->in->info;
-	struct buffer *text = &p->text;
-	buffer_printf(text, "%zu\t", info->first_layer + row->layer);
-	add_head(text, p, row->head);
-	buffer_printf(text, "\t%zu\t", query_number(info, row->query));
-	buffer_add_tsv(text, info->query_labels.items[row->query]);
-	buffer_printf(text, "\t%zu\t%zu\t", row->rank, key_number(info, row->key));
-	buffer_add_tsv(text, info->key_labels.items[row->key]);
-	buffer_add_char(text, '\t');
-	buffer_add_float(text, row->weight);
-	if (info->has_batch)
-		buffer_printf(text, "\t%zu", row->batch);
-	buffer_add_char(text, '\n');
+	add_cells(p, row);
+	table_add_tsv(p->view->columns, &p->cells, &p->text);
 }
 
 static void print_json(struct printer *p, const struct row *row)
 {
-	const struct rows_info *info = p->view->in->info;
-	struct buffer *text = &p->text;
-	bool lines = p->view->format == TABLE_JSONL, mean = row->head == ranking_mean(p->view->ranking);
+	bool lines = p->view->format == TABLE_JSONL;
 	if (!lines)
-		buffer_add_string(text, p->rows ? ",\n  " : "\n  ");
-	buffer_printf(text, "{\"layer\": %zu, \"head\": %s", info->first_layer + row->layer,
-		      mean ? "\"" : "");
-	add_head(text, p, row->head);
-	buffer_printf(text, "%s, \"query\": %zu, \"query_token\": ", mean ? "\"" : "",
-		      query_number(info, row->query));
-	buffer_add_json_string(text, info->query_labels.items[row->query]);
-	buffer_printf(text, ", \"rank\": %zu, \"key\": %zu, \"key_token\": ", row->rank,
-		      key_number(info, row->key));
-	buffer_add_json_string(text, info->key_labels.items[row->key]);
-	buffer_add_string(text, ", \"weight\": ");
-	buffer_add_float(text, row->weight);
-	if (info->has_batch)
-		buffer_printf(text, ", \"batch\": %zu", row->batch);
-	buffer_add_string(text, lines ? "}\n" : "}");
+		buffer_add_string(&p->text, p->rows ? ",\n  " : "\n  ");
+	add_cells(p, row);
+	table_add_object(p->view->columns, &p->cells, &p->text);
+	if (lines)
+		buffer_add_char(&p->text, '\n');
 }
 
 /* A bar of at most 20 columns in eighths. */
@@ -210,13 +251,12 @@ static void print_heading(struct printer *p, const struct row *row)
 	if (info->has_batch)
 		buffer_printf(text, "batch %zu ", row->batch);
 	if (info->layer_known)
-		buffer_printf(text, "layer %zu ", info->first_layer + row->layer);
-	if (row->head == ranking_mean(p->view->ranking)) {
+		buffer_printf(text, "%s%s", layer_title(info, row->layer, name, sizeof name),
+			      info->joined_layers ? ", " : " ");
+	if (row->head == ranking_mean(p->view->ranking))
 		buffer_add_string(text, "mean over heads");
-	} else {
-		buffer_add_string(text, "head ");
-		buffer_add_clean(text, head_text(info, row->head, name, sizeof name));
-	}
+	else
+		buffer_add_clean(text, head_title(info, row->head, name, sizeof name));
 	buffer_add_char(text, '\n');
 	flush_text(p);
 }
@@ -248,12 +288,12 @@ static void each_row(struct printer *p, void (*visit)(struct printer *, const st
 	}
 }
 
-static void print_frame(const struct printer *p, bool opening)
+static void print_frame(struct printer *p, bool opening)
 {
-	const char *batch = p->view->in->info->has_batch ? "\tbatch" : "";
-	if (p->view->format == TABLE_TSV && opening)
-		fprintf(p->stream, "layer\thead\tquery\tquery_token\trank\tkey\tkey_token\tweight%s\n",
-			batch);
+	if (p->view->format == TABLE_TSV && opening) {
+		table_add_names(p->view->columns, &p->text);
+		flush_text(p);
+	}
 	if (p->view->format == TABLE_JSON)
 		fputs(opening ? "{\"version\": 1, \"rankings\": [" : p->rows ? "\n]}\n" : "]}\n", p->stream);
 }
@@ -300,6 +340,16 @@ static enum attn_status print_ranking(FILE *stream, void *context, struct attn_e
 	return p->text.failed ? attn_fail_memory(err) : ATTN_OK;
 }
 
+enum attn_status min_distance_check(size_t distance, const struct rows_info *info, struct attn_error *err)
+{
+	if (distance == 0 || !info->shape.cross)
+		return ATTN_OK;
+	return attn_fail(
+	    err, ATTN_USAGE,
+	    "'--min-distance' is for self-attention, found cross-attention, whose queries have no "
+	    "place among its keys");
+}
+
 enum attn_status ranking_write(const struct command *self, const char *path, const struct ranking_table *view,
 			       struct attn_error *err)
 {
@@ -312,6 +362,7 @@ enum attn_status ranking_write(const struct command *self, const char *path, con
 				      : attn_fail_memory(err);
 	free(p.repeated_queries);
 	free(p.repeated_keys);
+	table_row_release(&p.cells);
 	buffer_release(&p.text);
 	return status;
 }

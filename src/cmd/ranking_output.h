@@ -3,6 +3,7 @@
 #define ATTN_CMD_RANKING_OUTPUT_H
 
 #include "cmd/inputs.h"
+#include "cmd/table.h"
 #include "consumers/ranking.h"
 
 enum table_format {
@@ -16,6 +17,14 @@ enum table_format {
 /* OPTION_TSV and its kind. */
 enum table_format table_format_of(int option);
 
+/* --columns, which is for tables of programs: TABLE_DEFAULT is one then, and ATTN_USAGE where
+ * --text was asked for. */
+enum attn_status table_format_columns(enum table_format *format, const char *columns, struct attn_error *err);
+
+/* The columns of a ranking, of which `list` (NULL: all) are chosen: ATTN_USAGE as table_choose. */
+enum attn_status ranking_columns(struct table_columns *t, const struct rows_info *info, const char *list,
+				 struct attn_error *err);
+
 /* What TABLE_DEFAULT means for standard output. */
 enum table_format table_format_settle(enum table_format format);
 
@@ -25,9 +34,13 @@ struct ranking_table {
 	const struct selection *selection; /* which layers, batch items and heads */
 	bool mean;                         /* print the mean over heads, too */
 	bool apart;                        /* text has an empty line between the lists of a head */
-	enum table_format format;          /* settled: not TABLE_DEFAULT */
-	size_t top;                        /* print at most so many of each list */
+	const struct table_columns *columns;
+	enum table_format format; /* settled: not TABLE_DEFAULT */
+	size_t top;               /* print at most so many of each list */
 };
+
+/* ATTN_USAGE for a --min-distance (0: none) of rows that have no distances: cross-attention's. */
+enum attn_status min_distance_check(size_t distance, const struct rows_info *info, struct attn_error *err);
 
 /* Write into a file that appears as a whole, and say so; "-" is standard output.
  * Text has bars where it goes to a terminal. */

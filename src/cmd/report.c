@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "cmd/progress.h"
 #include "files/output.h"
 #include "util/buffer.h"
@@ -20,10 +19,24 @@ static void print_line(const char *text)
 	buffer_release(&line);
 }
 
+static bool quiet;
+
+void report_quiet(void)
+{
+	quiet = true;
+}
+
+bool report_is_quiet(void)
+{
+	return quiet;
+}
+
 void report_note(const struct command *self, const char *format, ...)
 {
 	char text[1200];
 	va_list args;
+	if (quiet)
+		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
@@ -58,7 +71,7 @@ enum attn_status command_start(const struct command *command, int argc, char **a
 void report_written(const struct command *self, const char *path)
 {
 	struct buffer text = BUFFER_INIT;
-	if (strcmp(path, "-") == 0)
+	if (quiet || strcmp(path, "-") == 0)
 		return;
 	progress_erase();
 	buffer_printf(&text, "%s: wrote '%s'", self->title, path);
@@ -96,18 +109,4 @@ enum attn_status write_text(const struct command *self, const char *path, struct
 			    struct attn_error *err)
 {
 	return write_file(self, path, print_text, text, err);
-}
-
-enum attn_status print_usage(const struct command *self, struct attn_error *err)
-{
-	struct buffer text = BUFFER_INIT;
-	buffer_add_string(&text, self->usage);
-	if (self->usage_end) {
-		buffer_add_char(&text, '\n');
-		add_setting_usage(&text);
-		buffer_printf(&text, "\n%s", self->usage_end);
-	}
-	enum attn_status status = write_text(self, "-", &text, err);
-	buffer_release(&text);
-	return status;
 }

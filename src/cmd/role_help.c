@@ -1,4 +1,4 @@
-/* What help says of roles and settings, from their table. */
+/* What --help says, and attn help roles: of settings, from their table. */
 #include <stdio.h>
 #include <string.h>
 
@@ -86,7 +86,8 @@ static void add_group(struct buffer *out, bool variants)
 			add_option(out, &roles[id]);
 }
 
-void add_setting_usage(struct buffer *text)
+/* The settings of a command that takes an INPUT: options that follow its own. */
+static void add_setting_usage(struct buffer *text)
 {
 	buffer_add_string(text, "Attention (override what files say):\n");
 	add_group(text, false);
@@ -94,6 +95,20 @@ void add_setting_usage(struct buffer *text)
 			  "\nAttention variants, with their formulas in attn-attention(7); X... is one\n"
 			  "number, or one for each head with commas between:\n");
 	add_group(text, true);
+}
+
+enum attn_status print_usage(const struct command *self, struct attn_error *err)
+{
+	struct buffer text = BUFFER_INIT;
+	buffer_add_string(&text, self->usage);
+	if (self->usage_end) {
+		buffer_add_char(&text, '\n');
+		add_setting_usage(&text);
+		buffer_printf(&text, "\n%s", self->usage_end);
+	}
+	enum attn_status status = write_text(self, "-", &text, err);
+	buffer_release(&text);
+	return status;
 }
 
 static void add_role_line(struct buffer *out, const struct role *role)

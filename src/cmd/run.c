@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "kernels/kernels.h"
 #include "result/result_file.h"
 #include "result/shard_file.h"
+#include "result/vectors_file.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/memory.h"
@@ -26,15 +28,19 @@ struct run_command {
 	const struct command *self;
 	struct run_options options;
 	struct inputs in;
-	struct cost cost;     /* of a dry run */
-	struct selection all; /* nothing chosen: all rows */
+	struct cost cost;          /* of a dry run */
+	struct selection selected; /* heads and layers; all, once they are shown */
+	bool some;                 /* --head, --layer or --mean chose or joined them */
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
 	size_t file_count;
+	struct vectors_file vectors[VECTORS_KINDS];
+	size_t vectors_count;
 	struct shard_file shard;
 	struct context_consumer contexts;
 	struct masked_count masked;
 	struct ranking ranking;
+	struct table_columns columns; /* of its tables */
 	struct figures figures;
 	struct head_figures heads;
 	struct row_consumer *consumers[MAX_CONSUMERS]; /* of in.rows.source */
@@ -72,8 +78,10 @@ static enum attn_status open_result(struct run_command *c, struct attn_error *er
 {
 	const struct subject *subject = &c->in.subject;
 	struct result_parts parts = {.weights = true,
-				     .context = subject->output->context_size > 0,
-				     .output = subject_output_size(subject) > 0};
+				     .context = !c->some && subject->output->context_size > 0,
+				     .output = !c->some && subject_output_size(subject) > 0};
+	if (c->some && subject->output->context_size > 0)
+		report_note(c->self, "a context has all heads side by side: none is stored of some");
 	if (!weights_are_small(c->in.info)) {
 		parts.weights = false;
 		report_note(c->self,
@@ -83,6 +91,27 @@ static enum attn_status open_result(struct run_command *c, struct attn_error *er
 		return ATTN_OK;
 	buffer_printf(&c->result_path, "%s/attention.safetensors", c->options.directory);
 	return c->result_path.failed ? attn_fail_memory(err) : open_file(c, c->result_path.data, parts, err);
+}
+
+/* --q, --k and --v. */
+static enum attn_status open_vectors(struct run_command *c, struct attn_error *err)
+{
+	for (enum vectors_of which = VECTORS_Q; which < VECTORS_KINDS; which++) {
+		const char *path = c->options.vectors[which];
+		if (!path)
+			continue;
+		if (c->options.dry_run) {
+			uint64_t size;
+			bool exact;
+			TRY(vectors_file_size(&c->in.subject, &c->in.plan, which, path, c->options.format,
+					      &size, &exact, err));
+			TRY(cost_add_file(&c->cost, path, size, exact, err));
+			continue;
+		}
+		TRY(vectors_file_open(&c->vectors[c->vectors_count++], &c->in.subject, &c->in.plan, which,
+				      path, c->options.format, err));
+	}
+	return ATTN_OK;
 }
 
 static enum attn_status open_files(struct run_command *c, struct attn_error *err)
@@ -105,6 +134,8 @@ static enum attn_status open_files(struct run_command *c, struct attn_error *err
 	for (size_t i = 0; i < MAX_FILES && status == ATTN_OK; i++)
 		if (single[i].path)
 			status = open_file(c, single[i].path, single[i].parts, err);
+	if (status == ATTN_OK)
+		status = open_vectors(c, err);
 	if (c->options.heatmaps && status == ATTN_OK && !c->options.dry_run)
 		status = make_directories(c->options.heatmaps, err);
 	return status;
@@ -115,6 +146,12 @@ static enum attn_status check_possible(const struct run_command *c, struct attn_
 {
 	const struct subject *subject = &c->in.subject;
 	bool read = !subject->attention && !c->options.merge;
+	if (read && run_wants_vectors(&c->options))
+		return attn_fail(err, ATTN_USAGE,
+				 "a stored result has weights, but no Q, K and V: give the input it was made "
+				 "from");
+	if (c->options.vectors[VECTORS_V] && !subject->attention->has_values)
+		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing, expected it for --v");
 	if (!c->options.context && !c->options.output)
 		return ATTN_OK;
 	if (read)
@@ -123,15 +160,16 @@ static enum attn_status check_possible(const struct run_command *c, struct attn_
 		    "a stored result has no values to make a context from: give the input it was "
 		    "made from");
 	if (subject->output->context_size == 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing, expected it for a context");
+		return attn_fail(err, ATTN_BAD_INPUT, "'v' (or 'wv') is missing: a context also requires it");
 	if (c->options.output && subject_output_size(subject) == 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "'wo' is missing, expected it for --output");
+		return attn_fail(err, ATTN_BAD_INPUT, "'wo' is missing: --output also requires it");
 	return ATTN_OK;
 }
 
 static enum attn_status open_ranking(struct run_command *c, struct attn_error *err)
 {
-	struct ranking_options options = {.top = c->options.top};
+	struct ranking_options options = {
+	    .top = c->options.top, .min_distance = c->options.min_distance, .info = c->in.info};
 	enum attn_status status = ranking_init(&c->ranking, &c->in.info->shape, &options, err);
 	if (status == ATTN_OK)
 		c->consumers[c->consumer_count++] = &c->ranking.consumer;
@@ -157,7 +195,8 @@ static enum attn_status open_consumers(struct run_command *c, struct attn_error 
 {
 	const struct rows_shape *shape = &c->in.subject.whole->shape;
 	size_t context_size = c->in.subject.output->context_size;
-	bool context = (c->options.everything && context_size > 0) || c->options.context || c->options.output;
+	bool context = (c->options.everything && !c->some && context_size > 0) || c->options.context ||
+		       c->options.output;
 	enum attn_status status = ATTN_OK;
 	if (c->options.everything || c->options.heatmaps)
 		status = open_figures(c, err);
@@ -180,7 +219,7 @@ static enum attn_status project_output(struct run_command *c, struct attn_error 
 	const struct subject *subject = &c->in.subject;
 	size_t rows = subject->whole->shape.batch * subject->whole->shape.queries;
 	size_t size = subject_output_size(subject);
-	bool wanted = (c->options.everything || c->options.output) && size > 0;
+	bool wanted = ((c->options.everything && !c->some) || c->options.output) && size > 0;
 	if (!wanted)
 		return ATTN_OK;
 	c->projected = array_alloc(rows, size * sizeof *c->projected);
@@ -197,14 +236,23 @@ static enum attn_status commit_files(struct run_command *c, struct attn_error *e
 		if (status == ATTN_OK)
 			report_written(c->self, c->files[i].path);
 	}
+	for (size_t i = 0; i < c->vectors_count && status == ATTN_OK; i++) {
+		status = vectors_file_commit(&c->vectors[i], c->in.all, err);
+		if (status == ATTN_OK)
+			report_written(c->self, c->vectors[i].path);
+	}
 	return status;
 }
 
 static enum attn_status write_ranking(struct run_command *c, const char *path, enum table_format format,
 				      size_t top, struct attn_error *err)
 {
-	struct ranking_table view = {
-	    .in = &c->in, .ranking = &c->ranking, .selection = &c->all, .format = format, .top = top};
+	struct ranking_table view = {.in = &c->in,
+				     .ranking = &c->ranking,
+				     .selection = &c->selected,
+				     .columns = &c->columns,
+				     .format = format,
+				     .top = top};
 	return ranking_write(c->self, path, &view, err);
 }
 
@@ -237,7 +285,8 @@ static struct rows_want wanted(const struct run_command *c)
 	return (struct rows_want){
 	    .weights =
 		c->options.everything || c->options.weights || c->options.rankings || c->options.heatmaps,
-	    .context = c->options.everything || c->options.context || c->options.output,
+	    .context = (c->options.everything && !c->some) || c->options.context || c->options.output,
+	    .values = c->options.vectors[VECTORS_V] != NULL,
 	    .scores = c->options.scores ? 1u << c->options.stage : 0,
 	};
 }
@@ -247,6 +296,8 @@ static enum attn_status stream(struct run_command *c, struct attn_error *err)
 {
 	struct row_consumer *contexts[] = {&c->contexts.consumer};
 	enum attn_status status = ATTN_OK;
+	if (c->options.only_vectors) /* of which no row is needed */
+		return c->in.all->start(c->in.all, err);
 	if (subject_is_view(&c->in.subject) && c->contexts.context)
 		status = progress_stream(c->self, c->in.all, NULL, contexts, 1, err);
 	return status == ATTN_OK
@@ -256,13 +307,28 @@ static enum attn_status stream(struct run_command *c, struct attn_error *err)
 
 static enum attn_status open_inputs(struct run_command *c, int argc, char **argv, struct attn_error *err)
 {
-	struct rows_want want = wanted(c);
+	const struct selection_options *s = &c->options.selection;
+	char joins[24];
 	if (c->options.merge)
-		return inputs_open_shards(&c->in, c->self, argc, argv, want, err);
-	enum attn_status status = inputs_open(&c->in, c->self, argc, argv, err);
-	if (status == ATTN_OK)
-		status = inputs_plan(&c->in, NULL, want, err);
-	return status;
+		return inputs_open_shards(&c->in, c->self, argc, argv, wanted(c), err);
+	TRY(inputs_open(&c->in, c->self, argc, argv, err));
+	TRY(selection_open(&c->selected, s, c->in.info, err));
+	c->some = !selection_is_whole(&c->selected, &c->in.info->shape);
+	if (c->some && (c->options.context || c->options.output))
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' and '%s' cannot be combined: a context has all heads side by side, "
+				 "whatever is shown of their weights",
+				 s->heads ? "--head" : "--layer",
+				 c->options.context ? "--context" : "--output");
+	if (c->options.scores && selection_joins(&c->selected, s, joins, sizeof joins))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--scores' and '%s' cannot be combined: weights are joined, which no scores "
+		    "would give",
+		    joins);
+	const struct rows_selection rows = selection_rows(&c->selected);
+	TRY(inputs_plan(&c->in, &rows, wanted(c), err));
+	return selection_show(&c->selected, &c->in, err);
 }
 
 /* --shard: one shard of the rows, for attn merge. */
@@ -289,19 +355,43 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 /* --dry-run: what it would cost, by the plan alone. */
 static enum attn_status print_cost(struct run_command *c, struct attn_error *err)
 {
-	enum attn_status status = open_files(c, err);
-	return status == ATTN_OK ? cost_print(&c->cost, c->self, &c->in, &c->options, err) : status;
+	TRY(open_files(c, err));
+	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
+}
+
+/* No output may replace an input, but for a tensor's that names it. */
+static enum attn_status spare_inputs(const struct run_command *c, struct attn_error *err)
+{
+	static const char *const names[] = {"attention.safetensors", "rankings.tsv"};
+	const struct run_options *r = &c->options;
+	char path[4096];
+	for (size_t i = 0; r->everything && !r->shard && i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", r->directory, names[i]);
+		TRY(inputs_spare(&c->in, path, err));
+	}
+	snprintf(path, sizeof path, "%s/part-%zu-of-%zu.safetensors", r->directory, r->shard, r->shards);
+	if (r->shard)
+		TRY(inputs_spare(&c->in, path, err));
+	return r->rankings ? inputs_spare(&c->in, r->rankings, err) : ATTN_OK;
 }
 
 static enum attn_status compute(struct run_command *c, int argc, char **argv, struct attn_error *err)
 {
 	enum attn_status status = open_inputs(c, argc, argv, err);
 	if (status == ATTN_OK)
+		status = min_distance_check(c->options.min_distance, c->in.info, err);
+	if (status == ATTN_OK)
+		status = ranking_columns(&c->columns, c->in.info, c->options.columns, err);
+	if (status == ATTN_OK)
 		status = check_possible(c, err);
+	if (status == ATTN_OK && !c->options.dry_run)
+		status = spare_inputs(c, err);
 	if (status == ATTN_OK && c->options.dry_run)
 		return print_cost(c, err);
 	if (status == ATTN_OK && c->options.shard)
 		return write_shard(c, err);
+	if (status == ATTN_OK && c->options.figure.keep_markers)
+		status = view_keep_markers(&c->options.view, &c->in, err);
 	if (status == ATTN_OK)
 		status = view_apply(&c->options.view, &c->in, c->self, err);
 	if (status == ATTN_OK)
@@ -317,8 +407,11 @@ static void release(struct run_command *c)
 {
 	for (size_t i = 0; i < c->file_count; i++)
 		result_abort(&c->files[i]);
+	for (size_t i = 0; i < c->vectors_count; i++)
+		vectors_file_abort(&c->vectors[i]);
 	shard_file_release(&c->shard);
 	free(c->projected);
+	selection_release(&c->selected);
 	view_request_release(&c->options.view);
 	cost_release(&c->cost);
 	buffer_release(&c->result_path);

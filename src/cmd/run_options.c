@@ -1,5 +1,6 @@
 #include "cmd/run_options.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,19 +19,26 @@
 	"\n"                                                                                                 \
 	"      --format FORMAT     where no ending says it: safetensors npy npz json tsv [npy]\n"            \
 	"      --top N             how many keys a ranking keeps for each query, or 'all' [5]\n"             \
+	"      --min-distance D    a ranking lists only pairs at least D tokens apart\n"                     \
 	"      --text, --tsv, --json, --jsonl\n"                                                             \
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
 	"                          else tsv]\n"                                                              \
+	"      --columns LIST      only these columns of a ranking, in this order [all]\n"                   \
 	"\n"                                                                                                 \
 	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
 	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
-	"      --transform linear|sqrt|log, --sentences,\n"                                                  \
+	"      --transform linear|sqrt|log, --sentences, --xlabel TEXT,\n"                                   \
+	"      --ylabel TEXT, --no-colorbar, --no-caption, --markers keep|drop,\n"                           \
 	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
 	"      'attn heatmap --help'\n"
 
 #define SCORES_USAGE                                                                                         \
 	"      --scores FILE       scores before the softmax\n"                                              \
-	"      --scores-stage S    raw (scaled products), capped (after softcap) or masked [raw]\n"
+	"      --scores-stage S    product (not scaled), raw (scaled), capped (after softcap) or\n"          \
+	"                          masked [raw]\n"                                                           \
+	"      --q FILE, --k FILE, --v FILE\n"                                                               \
+	"                          Q, K and V as they enter the scores: projected, normalised,\n"            \
+	"                          rotated, joined with the KV cache and appended keys\n"
 
 const char run_usage[] =
     "usage: attn run [options] INPUT...\n"
@@ -44,10 +52,19 @@ const char run_usage[] =
     "      --shard I/N         only shard I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
-    "\n" OUTPUTS_USAGE(SCORES_USAGE) "\n"
-				     "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
+    "\n" OUTPUTS_USAGE(
+	SCORES_USAGE) "\n"
+		      "Which heads, then without context and output:\n"
+		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of all\n"
+		      "                          [all]\n"
+		      "      --layer LIST        layers of a stored result; mean or max of all [all]\n"
+		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
+		      "                          --layer LIST\n"
+		      "\n"
+		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
+			     "      --quiet             say nothing beside results but errors\n"
 			     "  -h, --help              show this help\n"
 			     "\n"
 			     "attn run x.json --rankings - | sort -t$'\\t' -k8 -gr | head\n";
@@ -61,6 +78,7 @@ const char merge_usage[] =
     "  -o, --directory DIR     where to write [attn-out]\n"
     "\n" OUTPUTS_USAGE("") "\n"
 			   "      --threads N         threads [the processors that this process may use]\n"
+			   "      --quiet             say nothing beside results but errors\n"
 			   "  -h, --help              show this help\n"
 			   "\n"
 			   "attn merge shards/*.safetensors -o out\n";
@@ -72,6 +90,9 @@ enum {
 	OPTION_SCORES,
 	OPTION_RANKINGS,
 	OPTION_HEATMAPS,
+	OPTION_Q, /* in the order of enum vectors_of */
+	OPTION_K,
+	OPTION_V,
 	OPTION_STAGE,
 	OPTION_FORMAT,
 	OPTION_SHARD,
@@ -79,31 +100,37 @@ enum {
 };
 
 #define OUTPUT_OPTIONS                                                                                       \
-	{"directory", required_argument, NULL, 'o'}, {"context", required_argument, NULL, OPTION_CONTEXT},   \
+	{"directory", required_argument, NULL, 'o'}, {"top", required_argument, NULL, OPTION_TOP},           \
+	    {"context", required_argument, NULL, OPTION_CONTEXT},                                            \
 	    {"output", required_argument, NULL, OPTION_OUTPUT},                                              \
 	    {"weights", required_argument, NULL, OPTION_WEIGHTS},                                            \
 	    {"rankings", required_argument, NULL, OPTION_RANKINGS},                                          \
 	    {"heatmaps", required_argument, NULL, OPTION_HEATMAPS},                                          \
 	    {"format", required_argument, NULL, OPTION_FORMAT},                                              \
 	{                                                                                                    \
-		"top", required_argument, NULL, OPTION_TOP                                                   \
+		"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE                                 \
 	}
 
 static const struct option merge_table[] = {
-    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, HELP_OPTION, END_OPTION,
+    OUTPUT_OPTIONS, TABLE_OPTIONS, PICTURE_OPTIONS, THREADS_OPTION, QUIET_OPTION, HELP_OPTION, END_OPTION,
 };
 
 static const struct option run_table[] = {
     OUTPUT_OPTIONS,
     {"scores", required_argument, NULL, OPTION_SCORES},
     {"scores-stage", required_argument, NULL, OPTION_STAGE},
+    {"q", required_argument, NULL, OPTION_Q},
+    {"k", required_argument, NULL, OPTION_K},
+    {"v", required_argument, NULL, OPTION_V},
     {"shard", required_argument, NULL, OPTION_SHARD},
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    SELECTION_OPTIONS,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     TABLE_OPTIONS,
     PICTURE_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
@@ -111,14 +138,8 @@ static const struct option run_table[] = {
 static enum attn_status parse_stage(struct run_options *r, const struct options *o, struct attn_error *err)
 {
 	r->stage_given = true;
-	if (strcmp(o->value, "raw") == 0)
-		r->stage = SCORES_RAW;
-	else if (strcmp(o->value, "capped") == 0)
-		r->stage = SCORES_CAPPED;
-	else if (strcmp(o->value, "masked") == 0)
-		r->stage = SCORES_MASKED;
-	else
-		return option_fail(o, "'raw', 'capped' or 'masked'", err);
+	if (!score_stage_find(o->value, &r->stage))
+		return option_fail(o, SCORE_STAGES_EXPECTED, err);
 	return ATTN_OK;
 }
 
@@ -159,12 +180,18 @@ static void note_option(char *text, size_t size, const struct options *o)
 static enum attn_status parse_one(struct run_options *r, struct inputs *in, int id, const struct options *o,
 				  struct attn_error *err)
 {
+	if (is_selection_option(id)) {
+		selection_option(&r->selection, id, o->value);
+		return ATTN_OK;
+	}
 	if (is_view_option(id))
 		return view_option(&r->view, id, o, err);
 	const char **const paths[] = {&r->context, &r->output,   &r->weights,
 				      &r->scores,  &r->rankings, &r->heatmaps};
 	if (id >= OPTION_CONTEXT && id <= OPTION_HEATMAPS)
 		return option_once(o, paths[id - OPTION_CONTEXT], err);
+	if (id >= OPTION_Q && id <= OPTION_V)
+		return option_once(o, &r->vectors[id - OPTION_Q], err);
 	switch (id) {
 	case -1:
 		return ATTN_USAGE;
@@ -186,6 +213,12 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 	case OPTION_TOP:
 		note_option(r->top_option, sizeof r->top_option, o);
 		return option_top(o, &r->top, err);
+	case OPTION_MIN_DISTANCE:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_count(o, 1, SIZE_MAX, &r->min_distance, err);
+	case OPTION_COLUMNS:
+		note_option(r->top_option, sizeof r->top_option, o);
+		return option_once(o, &r->columns, err);
 	case OPTION_TSV:
 	case OPTION_JSON:
 	case OPTION_JSONL:
@@ -199,6 +232,11 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 		note_option(r->picture_option, sizeof r->picture_option, o);
 		return figure_option(&r->figure, id, o, err);
 	}
+}
+
+bool run_wants_vectors(const struct run_options *r)
+{
+	return r->vectors[VECTORS_Q] || r->vectors[VECTORS_K] || r->vectors[VECTORS_V];
 }
 
 static bool is_standard(const char *path)
@@ -252,7 +290,13 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 		return attn_fail(err, ATTN_USAGE,
 				 "%zu outputs are '-', expected one: standard output holds one file",
 				 standard);
-	const char *const tensors[] = {r->context, r->output, r->weights, r->scores};
+	const char *const tensors[] = {r->context,
+				       r->output,
+				       r->weights,
+				       r->scores,
+				       r->vectors[VECTORS_Q],
+				       r->vectors[VECTORS_K],
+				       r->vectors[VECTORS_V]};
 	bool needed = false; /* by a tensor whose name has no known ending */
 	for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
 		needed |= tensors[i] && format_of_name(tensors[i]) == FORMAT_UNKNOWN;
@@ -266,6 +310,11 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 
 static enum attn_status settle_rankings(struct run_options *r, struct attn_error *err)
 {
+	if (r->columns && (r->dry_run || r->shard))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--columns' and '%s' cannot be combined: no ranking is made",
+				 r->dry_run ? "--dry-run" : "--shard");
+	TRY(table_format_columns(&r->table_format, r->columns, err));
 	r->rankings_format = table_format_settle(r->table_format);
 	if (!r->rankings || is_standard(r->rankings))
 		return ATTN_OK;
@@ -291,12 +340,16 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	const char *option = r->view.option;
 	if (!*option)
 		return ATTN_OK;
-	if (r->scores || r->shard || r->dry_run)
+	bool whole = r->scores || run_wants_vectors(r);
+	if (whole || r->shard || r->dry_run)
 		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' cannot be combined: %s", option,
-				 r->scores  ? "scores"
-				 : r->shard ? "shard"
-					    : "dry-run",
-				 r->scores  ? "it is for weights"
+				 r->scores               ? "scores"
+				 : r->vectors[VECTORS_Q] ? "q"
+				 : r->vectors[VECTORS_K] ? "k"
+				 : r->vectors[VECTORS_V] ? "v"
+				 : r->shard              ? "shard"
+							 : "dry-run",
+				 whole      ? "it is for weights"
 				 : r->shard ? "shards are of the whole"
 					    : "ask for the cost of the whole run");
 	if (!r->everything && !r->weights && !r->rankings && !r->heatmaps)
@@ -305,12 +358,34 @@ static enum attn_status check_view(const struct run_options *r, struct attn_erro
 	return ATTN_OK;
 }
 
+/* What is not made of chosen heads. */
+static enum attn_status check_selection(const struct run_options *r, struct attn_error *err)
+{
+	const struct selection_options *s = &r->selection;
+	const char *option = s->heads ? "--head" : s->layers ? "--layer" : "--mean";
+	if (!s->heads && !s->layers && !s->mean)
+		return ATTN_OK;
+	if (r->shard || r->dry_run)
+		return attn_fail(err, ATTN_USAGE, "'%s' and '--%s' cannot be combined: %s", option,
+				 r->shard ? "shard" : "dry-run",
+				 r->shard ? "shards are of the whole" : "ask for the cost of the whole run");
+	return ATTN_OK;
+}
+
 /* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
-	static const char *const names[] = {"context", "output", "weights", "scores", "rankings", "heatmaps"};
-	const char *const outputs[] = {r->context, r->output,   r->weights,
-				       r->scores,  r->rankings, r->heatmaps};
+	static const char *const names[] = {"context",  "output", "weights", "scores", "rankings",
+					    "heatmaps", "q",      "k",       "v"};
+	const char *const outputs[] = {r->context,
+				       r->output,
+				       r->weights,
+				       r->scores,
+				       r->rankings,
+				       r->heatmaps,
+				       r->vectors[VECTORS_Q],
+				       r->vectors[VECTORS_K],
+				       r->vectors[VECTORS_V]};
 	enum {
 		OUTPUTS = sizeof outputs / sizeof *outputs
 	};
@@ -320,11 +395,11 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		standard += is_standard(outputs[i]);
 	}
 	r->everything = given == 0;
-	enum attn_status status = check_standard(r, standard, err);
-	if (status == ATTN_OK)
-		status = check_distinct(outputs, names, OUTPUTS, err);
-	if (status != ATTN_OK)
-		return status;
+	r->only_vectors =
+	    given == (size_t) !!r->vectors[VECTORS_Q] + !!r->vectors[VECTORS_K] + !!r->vectors[VECTORS_V] &&
+	    given > 0;
+	TRY(check_standard(r, standard, err));
+	TRY(check_distinct(outputs, names, OUTPUTS, err));
 	if (r->shard && r->dry_run)
 		return attn_fail(
 		    err, ATTN_USAGE,
@@ -332,9 +407,20 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 	if (r->shard && r->scores)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--scores' and '--shard' cannot be combined: shards hold no scores");
-	status = check_view(r, err);
-	if (status != ATTN_OK)
-		return status;
+	if (r->shard && run_wants_vectors(r))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--q', '--k' and '--v' cannot be combined with '--shard': shards hold rows");
+	if (r->shard && (*r->top_option || *r->table_option || *r->picture_option))
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'%s' and '--shard' cannot be combined: give it to 'attn merge', which makes "
+		    "rankings and pictures",
+		    *r->top_option     ? r->top_option
+		    : *r->table_option ? r->table_option
+				       : r->picture_option);
+	TRY(check_view(r, err));
+	TRY(check_selection(r, err));
 	if (given && r->directory && !r->shard)
 		return attn_fail(err, ATTN_USAGE,
 				 "'-o' makes all files: leave it out where single outputs are asked for");
@@ -342,8 +428,8 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		return attn_fail(err, ATTN_USAGE, "'--scores-stage' needs '--scores FILE'");
 	if (!r->directory)
 		r->directory = "attn-out";
-	status = check_needed(r, err);
-	return status == ATTN_OK ? settle_rankings(r, err) : status;
+	TRY(check_needed(r, err));
+	return settle_rankings(r, err);
 }
 
 enum attn_status run_options_parse(struct run_options *r, struct inputs *in, const struct command *self,

@@ -2,7 +2,7 @@
 #ifndef ATTN_CMD_RUN_OPTIONS_H
 #define ATTN_CMD_RUN_OPTIONS_H
 
-#include "attention/rows.h"
+#include "attention/plan.h"
 #include "cmd/figures.h"
 #include "cmd/ranking_output.h"
 #include "cmd/view_options.h"
@@ -15,18 +15,26 @@ struct run_options {
 	bool dry_run;          /* say what it would cost, and write nothing */
 	size_t shard, shards;  /* make part `shard` of `shards`; 0: no part */
 	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
+	const char *vectors[VECTORS_KINDS];                                    /* --q, --k, --v, or NULL */
+	bool only_vectors;                                                     /* and nothing else */
 	enum score_stage stage;                                                /* of scores */
 	bool stage_given;
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
+	size_t min_distance;               /* of what a ranking lists; 0: any */
 	size_t top;                        /* keys that a ranking keeps */
+	const char *columns;               /* of a ranking's table, or NULL */
 	enum table_format table_format;    /* of a ranking on standard output */
 	enum table_format rankings_format; /* of the file `rankings` */
 	struct figure_options figure;
+	struct selection_options selection;
 	struct view_request view; /* of weights, rankings and heatmaps */
 
 	/* Private: the last option of a kind, "--json", or "". */
 	char top_option[32], table_option[32], picture_option[32];
 };
+
+/* Whether any of --q, --k and --v is given. */
+bool run_wants_vectors(const struct run_options *r);
 
 extern const char run_usage[], run_usage_end[], merge_usage[];
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/inputs.h"
+#include "result/view.h"
 #include "tokens/token.h"
 #include "util/memory.h"
 #include "util/number.h"
@@ -72,8 +73,11 @@ static enum attn_status parse_list(const char *option, char *list, size_t first,
 	return ATTN_OK;
 }
 
-enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
-				 const struct string_list *names, bool **out, struct attn_error *err)
+/* Turn "0,3-5" (or, for heads, names) into a bool array that the caller frees.
+ * NULL list: *out is NULL, which selects all.  `first` is the number of item 0.
+ * ATTN_USAGE for what is malformed or out of range. */
+static enum attn_status selection_parse(const char *option, const char *list, size_t first, size_t count,
+					const struct string_list *names, bool **out, struct attn_error *err)
 {
 	*out = NULL;
 	if (!list)
@@ -96,23 +100,163 @@ void selection_option(struct selection_options *s, int id, const char *value)
 		s->heads = value;
 	else if (id == OPTION_LAYER)
 		s->layers = value;
-	else
+	else if (id == OPTION_BATCH)
 		s->batch = value;
+	else
+		s->mean = true;
+}
+
+/* Words in the place of a list, unless a head is called so. */
+enum word {
+	WORD_NONE,
+	WORD_ALL,
+	WORD_MEAN,
+	WORD_MAX
+};
+
+static enum word find_word(const char *value, const struct string_list *names)
+{
+	static const char *const words[] = {[WORD_ALL] = "all", [WORD_MEAN] = "mean", [WORD_MAX] = "max"};
+	for (size_t i = 0; value && names && i < names->count; i++)
+		if (strcmp(names->items[i], value) == 0)
+			return WORD_NONE;
+	for (size_t i = WORD_ALL; value && i <= WORD_MAX; i++)
+		if (strcmp(words[i], value) == 0)
+			return (enum word)i;
+	return WORD_NONE;
+}
+
+/* One axis: which of it are chosen, and whether they are joined by a word. */
+static enum attn_status open_axis(const char *option, const char *value, size_t first, size_t count,
+				  const struct string_list *names, bool **chosen, enum word *word,
+				  struct attn_error *err)
+{
+	*word = find_word(value, names);
+	if (*word == WORD_NONE)
+		return selection_parse(option, value, first, count, names, chosen, err);
+	*chosen = array_alloc(count, sizeof **chosen);
+	if (!*chosen)
+		return attn_fail_memory(err);
+	for (size_t i = 0; i < count; i++)
+		(*chosen)[i] = true;
+	return ATTN_OK;
+}
+
+static size_t count_chosen(const bool *chosen, size_t count)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += rows_chosen(chosen, i);
+	return found;
+}
+
+/* What is joined, and how: by a word, or, where a list is given of more than one, by --mean. */
+static enum attn_status find_joins(struct selection *s, const struct selection_options *options,
+				   const struct rows_shape *shape, enum word head, enum word layer,
+				   struct attn_error *err)
+{
+	bool largest = head == WORD_MAX || layer == WORD_MAX;
+	bool mean = head == WORD_MEAN || layer == WORD_MEAN || options->mean;
+	if (largest && mean)
+		return attn_fail(err, ATTN_USAGE, "'%s max' and '%s' cannot be combined: give one of them",
+				 head == WORD_MAX ? "--head" : "--layer",
+				 options->mean       ? "--mean"
+				 : head == WORD_MEAN ? "--head mean"
+						     : "--layer mean");
+	if (options->mean && !options->heads && !options->layers)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--mean' joins what '--head' or '--layer' choose: it also requires one of "
+				 "them, such as '--head all'");
+	s->join_heads =
+	    head > WORD_ALL || (options->mean && options->heads && count_chosen(s->heads, shape->heads) > 1);
+	s->join_layers = layer > WORD_ALL ||
+			 (options->mean && options->layers && count_chosen(s->layers, shape->layers) > 1);
+	s->largest = largest;
+	return ATTN_OK;
 }
 
 enum attn_status selection_open(struct selection *s, const struct selection_options *options,
 				const struct rows_info *info, struct attn_error *err)
 {
+	enum word head, layer, batch;
 	*s = (struct selection){0};
-	enum attn_status status = selection_parse("--head", options->heads, 0, info->shape.heads,
-						  &info->head_names, &s->heads, err);
-	if (status == ATTN_OK)
-		status = selection_parse("--layer", options->layers, info->first_layer, info->shape.layers,
-					 NULL, &s->layers, err);
-	if (status == ATTN_OK)
-		status =
-		    selection_parse("--batch", options->batch, 0, info->shape.batch, NULL, &s->batch, err);
-	return status;
+	TRY(open_axis("--head", options->heads, 0, info->shape.heads, &info->head_names, &s->heads, &head,
+		      err));
+	TRY(open_axis("--layer", options->layers, info->first_layer, info->shape.layers, NULL, &s->layers,
+		      &layer, err));
+	batch = find_word(options->batch, NULL);
+	if (batch > WORD_ALL)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--batch' is '%s', but batch items are different texts: give a list such as "
+		    "0,3-5, or 'all'",
+		    options->batch);
+	TRY(open_axis("--batch", options->batch, 0, info->shape.batch, NULL, &s->batch, &batch, err));
+	s->every_head = !options->heads || head == WORD_ALL;
+	return find_joins(s, options, &info->shape, head, layer, err);
+}
+
+const char *selection_joins(const struct selection *s, const struct selection_options *options, char *text,
+			    size_t size)
+{
+	if (!s->join_heads && !s->join_layers)
+		return NULL;
+	if (options->mean)
+		snprintf(text, size, "--mean");
+	else
+		snprintf(text, size, "%s %s", s->join_heads ? "--head" : "--layer",
+			 s->largest ? "max" : "mean");
+	return text;
+}
+
+/* Show what `view` says, and select all of the axes that it chose from. */
+static enum attn_status show(struct selection *s, struct inputs *in, const struct view_heads *options,
+			     struct attn_error *err)
+{
+	struct named_rows view;
+	TRY(view_heads_open(&view, &in->rows, options, err));
+	inputs_show(in, &view);
+	if (options->heads || options->join_heads) {
+		free(s->heads);
+		s->heads = NULL;
+	}
+	if (options->layers || options->join_layers) {
+		free(s->layers);
+		s->layers = NULL;
+	}
+	return ATTN_OK;
+}
+
+enum attn_status selection_join(struct selection *s, struct inputs *in, struct attn_error *err)
+{
+	if (!s->join_heads && !s->join_layers)
+		return ATTN_OK;
+	return show(s, in,
+		    &(struct view_heads){.heads = s->join_heads ? s->heads : NULL,
+					 .layers = s->join_layers ? s->layers : NULL,
+					 .join_heads = s->join_heads,
+					 .join_layers = s->join_layers,
+					 .largest = s->largest},
+		    err);
+}
+
+bool selection_is_whole(const struct selection *s, const struct rows_shape *shape)
+{
+	return !s->join_heads && !s->join_layers && count_chosen(s->heads, shape->heads) == shape->heads &&
+	       count_chosen(s->layers, shape->layers) == shape->layers;
+}
+
+enum attn_status selection_show(struct selection *s, struct inputs *in, struct attn_error *err)
+{
+	if (selection_is_whole(s, &in->info->shape))
+		return ATTN_OK;
+	return show(s, in,
+		    &(struct view_heads){.heads = s->heads,
+					 .layers = s->layers,
+					 .join_heads = s->join_heads,
+					 .join_layers = s->join_layers,
+					 .largest = s->largest},
+		    err);
 }
 
 void selection_release(struct selection *s)

@@ -44,6 +44,9 @@ void steps_release(struct steps *s)
 	gather_release(&s->rows);
 	spread_consumer_release(&s->scaled);
 	spread_consumer_release(&s->product);
+	if (s->source)
+		s->source->free(s->source);
+	plan_release(&s->plan);
 	*s = (struct steps){0};
 }
 
@@ -78,22 +81,17 @@ static enum attn_status open_consumers(struct steps *s, const struct attention *
 {
 	const struct rows_shape *shape = &s->in->info->shape;
 	bool rest = a->normalization.sinks != NULL;
-	enum attn_status status =
-	    gather_init(&s->rows, shape, s->places, scores, a->has_values ? a->value_size : 0, err);
-	if (status == ATTN_OK)
-		status = spread_consumer_init(&s->scaled, shape, SCORES_RAW, rest, err);
-	if (status == ATTN_OK)
-		status = spread_consumer_init(&s->product, shape, SCORES_PRODUCT, rest, err);
-	return status;
+	TRY(gather_init(&s->rows, shape, s->places, scores, a->has_values ? a->value_size : 0, err));
+	TRY(spread_consumer_init(&s->scaled, shape, SCORES_RAW, rest, err));
+	return spread_consumer_init(&s->product, shape, SCORES_PRODUCT, rest, err);
 }
 
 enum attn_status steps_compute(struct steps *s, const struct command *self, struct attn_error *err)
 {
 	const struct attention *a = s->in->subject.attention;
-	struct row_consumer *consumers[] = {&s->rows.consumer, &s->scaled.consumer, &s->product.consumer};
-	struct rows_selection rows = selection_rows(s->selection);
-	struct row_source *source = NULL;
-	struct plan plan = {0};
+	struct row_consumer *rows[] = {&s->rows.consumer};
+	struct row_consumer *spreads[] = {&s->scaled.consumer, &s->product.consumer};
+	struct rows_selection all = selection_rows(s->selection), places = all;
 	if (a->lambda)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
@@ -103,16 +101,16 @@ enum attn_status steps_compute(struct steps *s, const struct command *self, stru
 	const struct rows_want want = wanted(s, a);
 	enum attn_status status = open_consumers(s, a, want.scores, err);
 	if (status == ATTN_OK)
-		status = plan_init(&plan, a, &rows, want, err);
+		status = plan_init(&s->plan, a, &all, want, err);
 	if (status == ATTN_OK)
-		status = plan_run(&plan, &source, err);
+		status = plan_run(&s->plan, &s->source, err);
 	if (status == ATTN_OK)
-		status = progress_stream(self, source, &rows, consumers, s->unscaled ? 3 : 2, err);
+		status = progress_stream(self, s->source, &all, spreads, s->unscaled ? 2 : 1, err);
+	places.queries = s->places;
+	if (status == ATTN_OK)
+		status = progress_stream(self, s->source, &places, rows, 1, err);
 	if (status == ATTN_OK)
 		s->changed = scores_changed(s);
-	if (source)
-		source->free(source);
-	plan_release(&plan);
 	return status;
 }
 
@@ -161,7 +159,7 @@ static void add_line(struct step_line *sum, const struct step_line *line)
 		sum->values[step] += line->values[step];
 }
 
-/* The heaviest first; of equals, what is visible, and the lower index. */
+/* The heaviest first; of equals, keys attended to, then the lower index. */
 static int compare_lines(const void *a, const void *b)
 {
 	const struct step_line *x = a, *y = b;

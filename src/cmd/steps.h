@@ -15,7 +15,7 @@ enum step {
 	STEP_PRODUCT = SCORES_PRODUCT, /* q.k, or another score, before it is scaled */
 	STEP_SCALED = SCORES_RAW,
 	STEP_CAPPED = SCORES_CAPPED, /* with a softcap only */
-	STEP_MASKED = SCORES_MASKED, /* with bias and mask; -inf where hidden */
+	STEP_MASKED = SCORES_MASKED, /* with bias and mask; -inf where masked */
 	STEP_EXP,                    /* exp(score - the highest), with softmax only */
 	STEP_WEIGHT,
 	STEP_SHARE, /* of the context's length: w v.c / |c|^2; with values only */
@@ -24,7 +24,7 @@ enum step {
 
 extern const char *const step_names[STEP_COUNT]; /* "scaled" */
 
-/* What becomes of the scores of a head. */
+/* Statistics of the scores of a head. */
 struct step_terms {
 	const char *score;         /* "q.k"; "score" where that is another function */
 	const char *formula;       /* what that is, as a line of text; NULL: a product */
@@ -46,7 +46,11 @@ struct steps {
 	const bool *places; /* (queries): of which to tell the steps */
 	size_t top;         /* so many keys of each, heaviest first; SIZE_MAX: all, in order */
 
+	bool full; /* from x W_Q on: with the vectors, too */
+
 	/* Filled by steps_compute: */
+	struct plan plan;
+	struct row_source *source; /* owned, has Q and K */
 	struct gather rows;
 	struct spread_consumer scaled, product; /* how spread out attention is, and would be unscaled */
 	bool unscaled;                          /* scaling changes something, so that `product` is filled */
@@ -67,7 +71,7 @@ struct step_table {
 	struct step_line others, sink, sum;
 	bool has_sink;
 	struct step_terms terms;
-	double highest;        /* the score that is subtracted; -INFINITY where nothing is visible */
+	double highest;        /* the score that is subtracted; -INFINITY where every key is masked */
 	double context_square; /* |c|^2 */
 };
 
@@ -79,9 +83,29 @@ void steps_release(struct steps *s); /* safe on a zeroed one */
 void steps_table(const struct steps *s, size_t batch, size_t head, size_t slot, size_t query,
 		 struct step_table *table);
 
+/* The numbers of a vector, of which `data` is another's; NULL data: there is none. */
+struct step_vector {
+	const float *data;
+	size_t size;
+};
+
+/* The embedding that a table's query is projected from (none for precomputed Q), and q and k as
+ * they enter the score. */
+struct step_vector steps_x(const struct steps *s, const struct step_table *table);
+struct step_vector steps_q(const struct steps *s, const struct step_table *table);
+struct step_vector steps_k(const struct steps *s, const struct step_table *table, size_t key);
+
+/* These as a table of text, with what made them. */
+void steps_text_vectors(const struct steps *s, const struct step_table *table, struct buffer *text);
+
+/* The columns of the table, with vectors where `full`, of which `list` (NULL: all) are chosen: ATTN_USAGE as
+ * table_choose. */
+enum attn_status steps_columns(struct table_columns *t, const struct rows_info *info, bool full,
+			       const char *list, struct attn_error *err);
+
 /* On standard output. */
 enum attn_status steps_write(const struct steps *s, const struct command *self, enum table_format format,
-			     struct attn_error *err);
+			     const struct table_columns *columns, struct attn_error *err);
 
 /* The text form: a table, and what is said of a head below its tables. */
 void steps_text_table(const struct steps *s, const struct step_table *table, struct buffer *text);

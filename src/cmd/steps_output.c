@@ -11,57 +11,96 @@ struct printer {
 	FILE *stream;
 	struct step_table table;
 	struct buffer text;
+	const struct table_columns *columns;
+	struct table_row cells;
 	size_t printed; /* rows of tables, or tables in text, or heads in a summary */
 };
 
-static void print_tsv(struct printer *p, const struct step_line *line)
+/* --steps=full: the vectors of a line. */
+static const char *const vector_names[] = {"x", "q", "k"};
+
+enum {
+	VECTORS = sizeof vector_names / sizeof *vector_names
+};
+
+enum attn_status steps_columns(struct table_columns *t, const struct rows_info *info, bool full,
+			       const char *list, struct attn_error *err)
 {
-	const struct rows_info *info = p->s->in->info;
-	struct buffer *text = &p->text;
-	buffer_printf(text, "%zu\t%zu\t%zu\t", info->first_layer, p->table.head, p->table.query);
-	buffer_add_tsv(text, info->query_labels.items[p->table.query]);
-	if (line->key == SIZE_MAX)
-		buffer_add_string(text, "\t\t" STEP_SINK);
-	else
-		buffer_printf(text, "\t%zu\t", line->key);
-	if (line->key != SIZE_MAX)
-		buffer_add_tsv(text, info->key_labels.items[line->key]);
-	for (size_t step = 0; step < STEP_COUNT; step++) {
-		buffer_add_char(text, '\t');
-		if (isfinite(line->values[step]))
-			buffer_add_float(text, (float)line->values[step]);
-	}
+	static const char *const names[] = {"layer", "head", "query", "query_token", "key", "key_token"};
+	*t = (struct table_columns){0};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		table_add_column(t, names[i]);
+	for (size_t step = 0; step < STEP_COUNT; step++)
+		table_add_column(t, step_names[step]);
+	for (size_t i = 0; i < VECTORS && full; i++)
+		table_add_column(t, vector_names[i]);
 	if (info->has_batch)
-		buffer_printf(text, "\t%zu", p->table.batch);
-	buffer_add_char(text, '\n');
+		table_add_column(t, "batch");
+	return table_choose(t, list, err);
 }
 
-static void print_json(struct printer *p, const struct step_line *line)
+static void add_label(const struct printer *p, struct buffer *text, const char *label)
+{
+	if (p->format == TABLE_TSV)
+		buffer_add_tsv(text, label);
+	else
+		buffer_add_json_string(text, label);
+}
+
+/* The cells of a line's vectors: numbers with blanks between, or arrays. */
+static void add_vectors(struct printer *p, const struct step_line *line)
+{
+	const struct step_vector vectors[] = {steps_x(p->s, &p->table), steps_q(p->s, &p->table),
+					      steps_k(p->s, &p->table, line->key)};
+	struct buffer *text = &p->cells.text;
+	bool tsv = p->format == TABLE_TSV;
+	for (size_t i = 0; i < VECTORS; i++) {
+		const struct step_vector *v = &vectors[i];
+		if (!tsv)
+			buffer_add_string(text, v->data ? "[" : "null");
+		for (size_t c = 0; c < v->size; c++) {
+			buffer_add_string(text, c == 0 ? "" : tsv ? " " : ", ");
+			buffer_add_float(text, v->data[c]);
+		}
+		if (!tsv && v->data)
+			buffer_add_char(text, ']');
+		table_end_cell(&p->cells);
+	}
+}
+
+/* The cells of a line, in the order of steps_columns. */
+static void add_cells(struct printer *p, const struct step_line *line)
 {
 	const struct rows_info *info = p->s->in->info;
-	struct buffer *text = &p->text;
-	if (p->format == TABLE_JSON)
-		buffer_add_string(text, p->printed ? ",\n  " : "\n  ");
-	buffer_printf(text,
-		      "{\"layer\": %zu, \"head\": %zu, \"query\": %zu, \"query_token\": ", info->first_layer,
-		      p->table.head, p->table.query);
-	buffer_add_json_string(text, info->query_labels.items[p->table.query]);
+	struct table_row *cells = &p->cells;
+	struct buffer *text = &cells->text;
+	const char *none = p->format == TABLE_TSV ? "" : "null";
+	table_row_clear(cells);
+	const size_t numbers[] = {info->first_layer, p->table.head, p->table.query};
+	for (size_t i = 0; i < 3; i++) {
+		buffer_printf(text, "%zu", numbers[i]);
+		table_end_cell(cells);
+	}
+	add_label(p, text, info->query_labels.items[p->table.query]);
+	table_end_cell(cells);
 	if (line->key == SIZE_MAX)
-		buffer_add_string(text, ", \"key\": null, \"key_token\": \"" STEP_SINK "\"");
+		buffer_add_string(text, none);
 	else
-		buffer_printf(text, ", \"key\": %zu, \"key_token\": ", line->key);
-	if (line->key != SIZE_MAX)
-		buffer_add_json_string(text, info->key_labels.items[line->key]);
+		buffer_printf(text, "%zu", line->key);
+	table_end_cell(cells);
+	add_label(p, text, line->key == SIZE_MAX ? STEP_SINK : info->key_labels.items[line->key]);
+	table_end_cell(cells);
 	for (size_t step = 0; step < STEP_COUNT; step++) {
-		buffer_printf(text, ", \"%s\": ", step_names[step]);
 		if (isfinite(line->values[step]))
 			buffer_add_float(text, (float)line->values[step]);
 		else
-			buffer_add_string(text, "null");
+			buffer_add_string(text, none);
+		table_end_cell(cells);
 	}
-	if (info->has_batch)
-		buffer_printf(text, ", \"batch\": %zu", p->table.batch);
-	buffer_add_string(text, p->format == TABLE_JSON ? "}" : "}\n");
+	if (p->s->full)
+		add_vectors(p, line);
+	buffer_printf(text, "%zu", p->table.batch);
+	table_end_cell(cells);
 }
 
 static void flush_text(struct printer *p)
@@ -72,10 +111,15 @@ static void flush_text(struct printer *p)
 
 static void print_line(struct printer *p, const struct step_line *line)
 {
+	if (p->format == TABLE_JSON)
+		buffer_add_string(&p->text, p->printed ? ",\n  " : "\n  ");
+	add_cells(p, line);
 	if (p->format == TABLE_TSV)
-		print_tsv(p, line);
+		table_add_tsv(p->columns, &p->cells, &p->text);
 	else
-		print_json(p, line);
+		table_add_object(p->columns, &p->cells, &p->text);
+	if (p->format == TABLE_JSONL)
+		buffer_add_char(&p->text, '\n');
 	p->printed++;
 	flush_text(p);
 }
@@ -162,10 +206,8 @@ static enum attn_status print(FILE *stream, void *context, struct attn_error *er
 	struct printer *p = context;
 	p->stream = stream;
 	if (p->format == TABLE_TSV) {
-		fputs("layer\thead\tquery\tquery_token\tkey\tkey_token", stream);
-		for (size_t step = 0; step < STEP_COUNT; step++)
-			fprintf(stream, "\t%s", step_names[step]);
-		fputs(p->s->in->info->has_batch ? "\tbatch\n" : "\n", stream);
+		table_add_names(p->columns, &p->text);
+		flush_text(p);
 	}
 	if (p->format == TABLE_JSON)
 		fputs("{\"version\": 1, \"steps\": [", stream);
@@ -179,13 +221,14 @@ static enum attn_status print(FILE *stream, void *context, struct attn_error *er
 }
 
 enum attn_status steps_write(const struct steps *s, const struct command *self, enum table_format format,
-			     struct attn_error *err)
+			     const struct table_columns *columns, struct attn_error *err)
 {
-	struct printer p = {.s = s, .format = format, .text = BUFFER_INIT};
+	struct printer p = {.s = s, .format = format, .columns = columns, .text = BUFFER_INIT};
 	p.table.lines = array_alloc(s->rows.keys, sizeof *p.table.lines);
 	enum attn_status status =
 	    p.table.lines ? write_file(self, "-", print, &p, err) : attn_fail_memory(err);
 	free(p.table.lines);
+	table_row_release(&p.cells);
 	buffer_release(&p.text);
 	return status;
 }

@@ -264,6 +264,8 @@ void steps_text_table(const struct steps *s, const struct step_table *table, str
 	buffer_printf(text, ", query %zu: ", table->query);
 	buffer_add_clean(text, s->in->shown_queries.items[table->query]);
 	buffer_add_string(text, "\n\n");
+	if (s->full)
+		steps_text_vectors(s, table, text);
 	l.columns[COLUMN_TOKEN].left = true;
 	put_lines(&l, table);
 	l.text = text;
@@ -314,7 +316,7 @@ void steps_text_summary(const struct steps *s, size_t batch, size_t head, struct
 {
 	struct spread a = spread_of(&s->scaled, batch, head), b = spread_of(&s->product, batch, head);
 	struct step_terms terms = step_terms_of(s->in->subject.attention, head);
-	size_t unseeing = s->in->info->shape.queries - a.queries;
+	size_t masked_rows = s->in->info->shape.queries - a.queries;
 	struct buffer scaled = BUFFER_INIT;
 	const struct summary_line lines[] = {
 	    {"variance", "of the scores: how far apart", a.variance, b.variance},
@@ -326,8 +328,9 @@ void steps_text_summary(const struct steps *s, size_t batch, size_t head, struct
 	size_t count = sizeof lines / sizeof *lines;
 	add_head(s, batch, head, text);
 	buffer_printf(text, ", over its %zu quer%s", a.queries, a.queries == 1 ? "y" : "ies");
-	if (unseeing > 0)
-		buffer_printf(text, " (%zu more see%s no key)", unseeing, unseeing == 1 ? "s" : "");
+	if (masked_rows > 0)
+		buffer_printf(text, " (%zu more %s fully masked)", masked_rows,
+			      masked_rows == 1 ? "is" : "are");
 	buffer_add_string(text, "\n\n");
 	add_scaled(&scaled, &terms);
 	if (scaled.failed)

@@ -1,3 +1,4 @@
+/* What standard output is, and figures on it. */
 #include "cmd/terminal.h"
 
 #include <stdlib.h>
@@ -13,8 +14,7 @@ enum {
 	MOST_COLUMNS = 1000
 };
 
-/* What standard output is. */
-static struct terminal find(void)
+static struct terminal standard_output(void)
 {
 	struct winsize size = {0};
 	bool tty = isatty(STDOUT_FILENO);
@@ -48,8 +48,8 @@ enum attn_status terminal_choose(struct figure_options *figure, struct terminal 
 						  : NULL;
 	if (option)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--%s' is for files: leave it out where '--terminal' is given", option);
-	*terminal = find();
+				 "'--%s' is for files, and cannot be combined with '--terminal'", option);
+	*terminal = standard_output();
 	figure->terminal = terminal;
 	return ATTN_OK;
 }

@@ -20,10 +20,12 @@ static const char usage[] =
     "to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
     "  -o, --output FILE     where to write the page; '-' is standard output [page.html]\n"
-    "      --head LIST       heads by number or name, such as 0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result [all]\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "      --title TEXT      title of the page [the names of the files]\n"
+    "      --markers WHAT    subword markers of tokens: keep or drop [drop]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE WORDS_USAGE
     "                          keys that --renormalise takes out: the first, a query's own,\n"
@@ -31,30 +33,33 @@ static const char usage[] =
     "      --renormalise       let what is left of each row add up to 1\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
+				"      --quiet           say nothing beside results but errors\n"
 				"  -h, --help            show this help\n"
 				"\n"
 				"attn view x.json -o x.html\n";
 
 static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
-    {"head", required_argument, NULL, OPTION_HEAD},
-    {"layer", required_argument, NULL, OPTION_LAYER},
+    SELECTION_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     {"title", required_argument, NULL, OPTION_TITLE},
+    MARKERS_OPTION,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     THREADS_OPTION,
+    QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
 };
 
 struct view_command {
 	const char *path, *title;
+	bool keep_markers;
 	struct selection_options selection;
 	struct view_request view;
 	struct inputs in;
 	struct selection selected;
-	struct page_plan plan;
+	struct page_coding coding;
 	struct page_rows rows;
 	struct output out;
 	char **operands;
@@ -130,6 +135,14 @@ static void add_tokens(struct buffer *json, const struct inputs *in)
 		add_strings(json, "keyRaw", &info->key_labels);
 }
 
+/* An axis that is joined to one: [[0, name]]. */
+static void add_joined(struct buffer *json, const char *name, const char *joined)
+{
+	buffer_printf(json, ",\n\"%s\": [[0,", name);
+	page_add_json_string(json, joined);
+	buffer_add_string(json, "]]");
+}
+
 /* Items of an axis that are chosen: [[index, number or name], ...]; alone: [index, ...]. */
 static void add_axis(struct buffer *json, const char *name, const bool *chosen, size_t count, size_t first,
 		     const struct string_list *names, bool alone)
@@ -160,7 +173,7 @@ static void add_maps(struct buffer *json)
 	struct rgb colours[STEPS];
 	buffer_add_string(json, ",\n\"maps\": {");
 	for (size_t i = 0; i < colormap_count(); i++) {
-		colormap_fill(colormap_find(colormap_name(i)), colours, STEPS);
+		colormap_fill(colormap_find(colormap_name(i)), BACKGROUND_LIGHT, colours, STEPS);
 		buffer_printf(json, "%s\"%s\": [", i ? "," : "", colormap_name(i));
 		for (size_t c = 0; c < STEPS; c++)
 			buffer_printf(json, "%s\"#%02x%02x%02x\"", c ? "," : "", colours[c].r, colours[c].g,
@@ -180,7 +193,7 @@ static void add_meta(struct buffer *json, const struct view_command *c, const ch
 		     const struct string_list *names)
 {
 	const struct rows_info *info = c->in.info;
-	const struct page_plan *plan = &c->plan;
+	const struct page_coding *coding = &c->coding;
 	buffer_add_string(json, "{\"title\": ");
 	page_add_json_string(json, title);
 	buffer_printf(json, ",\n\"program\": \"attn %s\"", ATTN_VERSION);
@@ -189,12 +202,22 @@ static void add_meta(struct buffer *json, const struct view_command *c, const ch
 		      info->shape.queries, info->shape.keys, flag(info->shape.cross),
 		      flag(info->shape.signed_weights));
 	buffer_printf(json, ", \"hasTokens\": %s, \"hasBatch\": %s, \"layerKnown\": %s",
-		      flag(info->has_tokens), flag(info->has_batch), flag(info->layer_known));
-	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", plan->bits,
-		      page_levels(plan), plan->top, page_error(plan));
-	add_axis(json, "layers", c->selected.layers, info->shape.layers, info->first_layer, NULL, false);
+		      flag(info->has_tokens), flag(info->has_batch),
+		      flag(info->layer_known || info->joined_layers));
+	if (info->joined_heads)
+		buffer_add_string(json, ", \"joinedHeads\": true");
+	buffer_printf(json, ",\n\"bits\": %zu, \"levels\": %zu, \"top\": %zu, \"error\": %.8f", coding->bits,
+		      page_levels(coding), coding->top, page_error(coding));
+	if (info->joined_layers)
+		add_joined(json, "layers", info->joined_layers);
+	else
+		add_axis(json, "layers", c->selected.layers, info->shape.layers, info->first_layer, NULL,
+			 false);
 	add_axis(json, "batches", c->selected.batch, info->shape.batch, 0, NULL, true);
-	add_axis(json, "heads", c->selected.heads, info->shape.heads, 0, &info->head_names, false);
+	if (info->joined_heads)
+		add_joined(json, "heads", info->joined_heads);
+	else
+		add_axis(json, "heads", c->selected.heads, info->shape.heads, 0, &info->head_names, false);
 	add_tokens(json, &c->in);
 	add_maps(json);
 	buffer_add_string(json, "}");
@@ -230,7 +253,8 @@ static size_t count_chosen(const bool *chosen, size_t count)
 	return found;
 }
 
-static enum attn_status plan(struct view_command *c, const struct command *self, struct attn_error *err)
+static enum attn_status choose_coding(struct view_command *c, const struct command *self,
+				      struct attn_error *err)
 {
 	struct rows_selection rows = selection_rows(&c->selected);
 	enum attn_status status = view_top_keys(&c->view, &c->in, self, &rows, err);
@@ -241,13 +265,13 @@ static enum attn_status plan(struct view_command *c, const struct command *self,
 	if (!size_mul(heads, count_chosen(c->selected.layers, info->shape.layers), &heads) ||
 	    !size_mul(heads, count_chosen(c->selected.batch, info->shape.batch), &heads))
 		return attn_fail_memory(err);
-	status = page_plan_init(&c->plan, &info->shape, heads, err);
-	if (status == ATTN_OK && c->plan.top > 0)
+	status = page_coding_choose(&c->coding, &info->shape, heads, err);
+	if (status == ATTN_OK && c->coding.top > 0)
 		report_note(
 		    self,
 		    "%zu head%s of %zu x %zu weights: of each query the page keeps the %zu keys with the "
 		    "largest",
-		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, c->plan.top);
+		    heads, heads == 1 ? "" : "s", info->shape.queries, info->shape.keys, c->coding.top);
 	return status;
 }
 
@@ -262,7 +286,7 @@ static enum attn_status write_page(struct view_command *c, const struct command 
 		status = output_write(&c->out, text.data, text.length, err);
 	before = text.length;
 	if (status == ATTN_OK) {
-		page_rows_init(&c->rows, &c->plan, &c->in.info->shape, c->out.stream);
+		page_rows_init(&c->rows, &c->coding, &c->in.info->shape, c->out.stream);
 		status = progress_stream(self, c->in.rows.source, &rows, consumers, 1, err);
 	}
 	buffer_clear(&text);
@@ -283,10 +307,12 @@ static enum attn_status parse(struct view_command *c, struct options *o, bool *h
 			status = option_once(o, &c->path, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
-		else if (id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH)
+		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (id == OPTION_TITLE)
 			c->title = o->value;
+		else if (id == OPTION_MARKERS)
+			status = option_markers(o, &c->keep_markers, err);
 		else if (is_view_option(id))
 			status = view_option(&c->view, id, o, err);
 		else
@@ -325,14 +351,20 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 					   view_exclusion(&c.view));
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK && c.keep_markers)
+			status = view_keep_markers(&c.view, &c.in, err);
+		if (status == ATTN_OK)
+			status = inputs_spare(&c.in, c.path, err);
 		if (status == ATTN_OK)
 			status = selection_open(&c.selected, &c.selection, c.in.info, err);
 		if (status == ATTN_OK)
 			status = plan_weights(&c.in, &c.selected, err);
 		if (status == ATTN_OK)
+			status = selection_join(&c.selected, &c.in, err);
+		if (status == ATTN_OK)
 			status = view_apply(&c.view, &c.in, self, err);
 		if (status == ATTN_OK)
-			status = plan(&c, self, err);
+			status = choose_coding(&c, self, err);
 		if (status == ATTN_OK)
 			status = output_open(&c.out, c.path, true, err);
 		if (status == ATTN_OK)

@@ -9,6 +9,7 @@
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
 #include "result/view.h"
+#include "tokens/token.h"
 #include "util/memory.h"
 
 bool is_view_option(int id)
@@ -64,6 +65,33 @@ static bool copy_list(struct string_list *to, const struct string_list *from)
 	return ok;
 }
 
+static bool show_raw(struct string_list *shown, const struct string_list *raw)
+{
+	struct buffer text = BUFFER_INIT;
+	bool ok = true;
+	string_list_release(shown);
+	for (size_t i = 0; i < raw->count && ok; i++) {
+		size_t length = strlen(raw->items[i]);
+		buffer_clear(&text);
+		token_add_visible(&text, raw->items[i], length, strspn(raw->items[i], " ") == length);
+		buffer_add(&text, "", 0);
+		ok = !text.failed && string_list_add(shown, text.data);
+	}
+	buffer_release(&text);
+	return ok;
+}
+
+enum attn_status view_keep_markers(const struct view_request *r, struct inputs *in, struct attn_error *err)
+{
+	if (r->words)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--markers keep' and '--words' cannot be combined: words have no markers");
+	return show_raw(&in->shown_queries, &in->info->query_labels) &&
+		       show_raw(&in->shown_keys, &in->info->key_labels)
+		   ? ATTN_OK
+		   : attn_fail_memory(err);
+}
+
 /* The labels of a view of words are as people read them. */
 static enum attn_status join_words(struct inputs *in, const struct command *self, struct attn_error *err)
 {
@@ -99,9 +127,7 @@ static void keep_shown(struct string_list *list, const bool *shown)
 static enum attn_status crop(struct inputs *in, const struct view_options *options, struct attn_error *err)
 {
 	struct named_rows view;
-	enum attn_status status = view_crop_open(&view, &in->rows, options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(view_crop_open(&view, &in->rows, options, err));
 	inputs_show(in, &view);
 	keep_shown(&in->shown_queries, options->queries);
 	keep_shown(&in->shown_keys, options->keys);
@@ -222,6 +248,7 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 		add_exclusion_note(&note, r);
 		status = crop(in, &options, err);
 	}
+	in->subject.same_rows = !r->words && !r->query && !r->key && !r->renormalise && !r->top_keys;
 	if (status == ATTN_OK && note.length > 0) {
 		in->note = buffer_detach(&note);
 		status = in->note ? ATTN_OK : attn_fail_memory(err);

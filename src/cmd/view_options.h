@@ -59,6 +59,10 @@ const char *view_exclusion(const struct view_request *r);
 enum attn_status view_apply(const struct view_request *r, struct inputs *in, const struct command *self,
 			    struct attn_error *err);
 
+/* --markers keep, before that: labels are tokens as in the file.  ATTN_USAGE with --words, whose
+ * labels are words. */
+enum attn_status view_keep_markers(const struct view_request *r, struct inputs *in, struct attn_error *err);
+
 /* --top-keys, after that: read what `selection` (NULL: all) selects once to find them. */
 enum attn_status view_top_keys(const struct view_request *r, struct inputs *in, const struct command *self,
 			       const struct rows_selection *selection, struct attn_error *err);

@@ -1,3 +1,4 @@
+/* Contexts, head by head, into one array. */
 #include "consumers/context.h"
 
 #include <stdlib.h>

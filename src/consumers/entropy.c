@@ -1,3 +1,4 @@
+/* Entropy of the rows of each head. */
 #include "consumers/entropy.h"
 
 #include <math.h>

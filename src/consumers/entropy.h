@@ -12,11 +12,12 @@ struct entropy_consumer {
 	/* Private. */
 	size_t layers, heads;
 	struct entropy_sum {
-		size_t queries; /* that see a key with a weight */
+		size_t queries; /* with a weight that is not 0 */
 		double sum;
 	} * sums; /* (batch, layers, heads), owned */
 };
 
+/* For a source of that shape.  ATTN_FAILED: no memory. */
 enum attn_status entropy_consumer_init(struct entropy_consumer *s, const struct rows_shape *shape,
 				       struct attn_error *err);
 void entropy_consumer_release(struct entropy_consumer *s); /* safe on a zeroed consumer */

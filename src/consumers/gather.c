@@ -1,3 +1,4 @@
+/* Rows of the chosen queries, and how spread out the attention of heads is. */
 #include "consumers/gather.h"
 
 #include <math.h>
@@ -136,8 +137,10 @@ enum attn_status spread_consumer_init(struct spread_consumer *s, const struct ro
 {
 	size_t count;
 	/* In order: the sums are then the same with any number of threads. */
-	*s = (struct spread_consumer){
-	    .consumer = {.consume = add_block}, .heads = shape->heads, .stage = stage, .rest = rest};
+	*s = (struct spread_consumer){.consumer = {.consume = add_block, .no_context = true},
+				      .heads = shape->heads,
+				      .stage = stage,
+				      .rest = rest};
 	if (size_mul(shape->batch, shape->heads, &count))
 		s->sums = array_alloc(count, sizeof *s->sums);
 	return s->sums ? ATTN_OK : attn_fail_memory(err);

@@ -1,3 +1,4 @@
+/* Grids of cells for pictures, filled as blocks of rows arrive. */
 #include "consumers/grid.h"
 
 #include <math.h>
@@ -198,9 +199,7 @@ static enum attn_status make_grids(struct grid_consumer *s, const struct rows_sh
 		g->head = i % shape->heads;
 		g->layer = i / shape->heads % shape->layers;
 		g->batch = i / shape->heads / shape->layers;
-		enum attn_status status = grid_init(g, queries, keys, options, err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(grid_init(g, queries, keys, options, err));
 	}
 	return ATTN_OK;
 }

@@ -3,8 +3,8 @@
  *
  * A cell stands for a block of row_factor x col_factor weights (the last row
  * and column of blocks may be smaller) and holds their maximum, so that spikes
- * survive, or their mean.  Of weights with a sign the maximum is the one of largest
- * magnitude, with its sign.  Memory is that of the grids: 5 bytes a cell, 6 where
+ * survive, or their mean.  Of signed weights the maximum is the one of largest magnitude,
+ * with its sign.  Memory is that of the grids: 5 bytes a cell, 6 where
  * some weights do not count for the scale.
  */
 #ifndef ATTN_CONSUMERS_GRID_H
@@ -39,7 +39,7 @@ struct grid {
 	/* Without what does not count for the scale (CELL_UNSCALED): the largest magnitude, before
 	 * reduction, and the largest cell that has one that counts. */
 	float maximum, top;
-	unsigned char *counted; /* private, (cols): of the row at hand, whether a cell has such a weight */
+	unsigned char *counted; /* private, (cols): whether a cell of the current row has such a weight */
 
 	/* (rows, cols): 1 where a weight of the block does not count for the scale
 	 * (CELL_UNSCALED); NULL: all count. */

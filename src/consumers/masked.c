@@ -1,3 +1,4 @@
+/* Counting fully masked rows. */
 #include "consumers/masked.h"
 
 static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,

@@ -1,4 +1,4 @@
-/* The consumer that counts rows in which every key is masked. */
+/* The consumer that counts fully masked rows: those in which every key is masked. */
 #ifndef ATTN_CONSUMERS_MASKED_H
 #define ATTN_CONSUMERS_MASKED_H
 
@@ -8,7 +8,7 @@
 
 struct masked_count {
 	struct row_consumer consumer;
-	atomic_size_t masked, rows; /* rows seen with every key masked, and all */
+	atomic_size_t masked, rows; /* rows with every key masked, and all rows */
 };
 
 void masked_count_init(struct masked_count *s); /* owns nothing */

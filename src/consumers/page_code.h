@@ -1,4 +1,4 @@
-/* Weights as few bits: how the page of attn view keeps them.
+/* Weights in few bits: how the page of attn view keeps them.
  *
  * A weight w of a row whose largest magnitude is m becomes the level l in
  * [0, L] whose (l / L)^2 is nearest to |w| / m, so that small weights keep their
@@ -32,32 +32,31 @@ enum {
 };
 
 /* How the weights of a page are kept. */
-struct page_plan {
+struct page_coding {
 	size_t bits;         /* 8 or 16 */
 	size_t top;          /* keys kept of each query; 0: all */
 	bool signed_weights; /* some may be below 0 */
 };
 
-/* Plan for `heads` heads (over layers and batch items).  ATTN_USAGE where that is too
+/* Choose for `heads` heads (over layers and batch items).  ATTN_USAGE where that is too
  * much for a page. */
-enum attn_status page_plan_init(struct page_plan *plan, const struct rows_shape *shape, size_t heads,
-				struct attn_error *err);
+enum attn_status page_coding_choose(struct page_coding *coding, const struct rows_shape *shape, size_t heads,
+				    struct attn_error *err);
 
 /* L of the comment above. */
-size_t page_levels(const struct page_plan *plan);
+size_t page_levels(const struct page_coding *coding);
 
-/* The code of a weight that is not masked, `largest` being m; and back. */
-size_t page_code(const struct page_plan *plan, float weight, float largest);
-double page_value(const struct page_plan *plan, size_t code, float largest);
+/* The code of a weight that is not masked, `largest` being m. */
+size_t page_code(const struct page_coding *coding, float weight, float largest);
 
 /* The largest error of a weight, as a share of m. */
-double page_error(const struct page_plan *plan);
+double page_error(const struct page_coding *coding);
 
 /* Append a row as bytes, little-endian: m as a float32; then, where all keys are
  * kept, the code of each.  Else, as uint32, the first key that is cells, one more
  * than the last, how many are, and how many are kept; their indices, ascending, as
  * uint32; and their codes.  Weights of 0 are not kept. */
-void page_add_row(struct buffer *bytes, const struct page_plan *plan, const float *weights,
+void page_add_row(struct buffer *bytes, const struct page_coding *coding, const float *weights,
 		  const unsigned char *cells, size_t keys);
 
 #endif

@@ -1,3 +1,4 @@
+/* Weights of a page: encoded, deflated and written head by head. */
 #include "consumers/page_rows.h"
 
 #include <limits.h>
@@ -71,7 +72,7 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 		for (size_t k = 0; k < block->keys; k++)
 			if (cell_has_weight(cells[k]) && fabsf(weights[k]) > s->maximum)
 				s->maximum = fabsf(weights[k]);
-		page_add_row(&s->rows, s->plan, weights, cells, block->keys);
+		page_add_row(&s->rows, s->coding, weights, cells, block->keys);
 		if (s->rows.failed)
 			return attn_fail_memory(err);
 		status = pack(s, last ? Z_FINISH : Z_NO_FLUSH, err);
@@ -85,12 +86,12 @@ static bool done(struct row_consumer *consumer)
 	return ferror(((struct page_rows *)consumer)->stream) != 0;
 }
 
-void page_rows_init(struct page_rows *consumer, const struct page_plan *plan, const struct rows_shape *shape,
-		    FILE *stream)
+void page_rows_init(struct page_rows *consumer, const struct page_coding *coding,
+		    const struct rows_shape *shape, FILE *stream)
 {
 	*consumer = (struct page_rows){
 	    .consumer = {.consume = consume, .done = done},
-	    .plan = plan,
+	    .coding = coding,
 	    .queries = shape->queries,
 	    .stream = stream,
 	};

@@ -23,7 +23,7 @@ struct page_rows {
 	uint64_t written;             /* bytes that went to the stream */
 
 	/* Private. */
-	const struct page_plan *plan;
+	const struct page_coding *coding;
 	size_t queries;
 	FILE *stream;
 	float maximum;
@@ -32,10 +32,10 @@ struct page_rows {
 	bool deflating;
 };
 
-/* The plan and the stream must outlive the consumer.  Failed writes end the stream of rows
+/* The coding and the stream must outlive the consumer.  Failed writes end the stream of rows
  * early, and are left for whoever closes `stream`. */
-void page_rows_init(struct page_rows *consumer, const struct page_plan *plan, const struct rows_shape *shape,
-		    FILE *stream);
+void page_rows_init(struct page_rows *consumer, const struct page_coding *coding,
+		    const struct rows_shape *shape, FILE *stream);
 void page_rows_release(struct page_rows *consumer); /* safe on a zeroed consumer */
 
 #endif

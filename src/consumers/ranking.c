@@ -1,3 +1,4 @@
+/* Ranking with bounded lists: only the top k are kept. */
 #include "consumers/ranking.h"
 
 #include <stdint.h>
@@ -43,8 +44,16 @@ static void add_pair(struct ranking *s, const struct row_block *block, size_t sl
 				  s->other_count +
 			      other;
 		s->sums[cell] += (double)weight;
-		s->seen[cell] = 1;
+		s->attended[cell] = 1;
 	}
+}
+
+/* Whether a pair is listed at all. */
+static bool is_listed(const struct ranking *s, size_t query, size_t key, unsigned char cell)
+{
+	size_t distance = s->options.min_distance;
+	return cell_has_weight(cell) &&
+	       (distance == 0 || !rows_are_near(s->options.info, query, key, distance));
 }
 
 /* Rank the keys of one query.  Most weights of a long row are below the list's
@@ -59,7 +68,7 @@ static void rank_keys(struct ranking *s, const struct row_block *block, size_t r
 	for (size_t key = 0; key < block->keys; key++) {
 		if (!s->options.mean && s->counts[number] == s->kept && weights[key] <= last->weight)
 			continue;
-		if (cell_has_weight(cells[key]))
+		if (is_listed(s, block->query + r, key, cells[key]))
 			add_pair(s, block, slot, key, weights[key]);
 	}
 }
@@ -70,7 +79,7 @@ static void rank_query(struct ranking *s, const struct row_block *block, size_t 
 	const float *weights = block->weights + r * block->keys;
 	const unsigned char *cells = block->cells + r * block->keys;
 	for (size_t key = 0; key < block->keys; key++)
-		if (cell_has_weight(cells[key]) && s->slots[key] != SIZE_MAX)
+		if (s->slots[key] != SIZE_MAX && is_listed(s, block->query + r, key, cells[key]))
 			add_pair(s, block, s->slots[key], block->query + r, weights[key]);
 }
 
@@ -79,7 +88,7 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 {
 	struct ranking *s = (struct ranking *)consumer;
 	(void)err;
-	s->heads_seen[block->head] = true;
+	s->heads_done[block->head] = true;
 	for (size_t r = 0; r < block->count; r++) {
 		if (s->options.to)
 			rank_query(s, block, r);
@@ -93,13 +102,13 @@ static void rank_means(struct ranking *s)
 {
 	size_t heads = 0, lists = s->shape->batch * s->shape->layers;
 	for (size_t h = 0; h < s->shape->heads; h++)
-		heads += s->heads_seen[h];
+		heads += s->heads_done[h];
 	for (size_t item = 0; item < lists * s->slot_count; item++) {
 		size_t number =
 		    list_number(s, 0, item / s->slot_count, ranking_mean(s), item % s->slot_count);
 		for (size_t other = 0; other < s->other_count; other++) {
 			size_t cell = item * s->other_count + other;
-			if (s->seen[cell])
+			if (s->attended[cell])
 				insert(s->entries + number * s->kept, &s->counts[number], s->kept, other,
 				       (float)(s->sums[cell] / (double)heads));
 		}
@@ -129,12 +138,12 @@ static enum attn_status allocate(struct ranking *s, struct attn_error *err)
 		return attn_fail_memory(err);
 	s->entries = array_alloc(lists, s->kept * sizeof *s->entries);
 	s->counts = array_alloc(lists, sizeof *s->counts);
-	s->heads_seen = array_alloc(s->shape->heads, sizeof *s->heads_seen);
+	s->heads_done = array_alloc(s->shape->heads, sizeof *s->heads_done);
 	if (s->options.mean) {
 		s->sums = array_alloc(cells, sizeof *s->sums);
-		s->seen = array_alloc(cells, 1);
+		s->attended = array_alloc(cells, 1);
 	}
-	bool ok = s->entries && s->counts && s->heads_seen && (!s->options.mean || (s->sums && s->seen));
+	bool ok = s->entries && s->counts && s->heads_done && (!s->options.mean || (s->sums && s->attended));
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
@@ -164,7 +173,7 @@ void ranking_release(struct ranking *s)
 	free(s->entries);
 	free(s->counts);
 	free(s->sums);
-	free(s->seen);
-	free(s->heads_seen);
+	free(s->attended);
+	free(s->heads_done);
 	*s = (struct ranking){0};
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "attention/rows.h"
+#include "tokens/rows_info.h"
 
 struct ranked {
 	size_t index; /* the key (or, with `to`, the query) */
@@ -19,6 +20,11 @@ struct ranking_options {
 	bool to;              /* rank queries by key, else keys by query */
 	bool mean;            /* rank the mean over the selected heads too */
 	const bool *subjects; /* which queries (or keys) to rank for; NULL: all */
+
+	/* Pairs that are nearer are not listed, as rows_are_near says by `info`, which outlives
+	 * the consumer; 0: all are. */
+	size_t min_distance;
+	const struct rows_info *info;
 };
 
 struct ranking {
@@ -29,16 +35,16 @@ struct ranking {
 	struct ranking_options options;
 	size_t subject_count; /* queries, or keys with `to` */
 	size_t other_count;
-	size_t kept;            /* places a list has */
-	size_t *slots;          /* (subject_count): which list of a head, or SIZE_MAX */
-	size_t slot_count;      /* subjects that are ranked */
-	size_t rows;            /* heads, and one more for the mean */
-	struct ranked *entries; /* (batch, layers, rows, slot_count, kept) */
-	size_t *counts;         /* (batch, layers, rows, slot_count): entries filled */
-	double *sums;           /* (batch, layers, slot_count, other_count), for the mean */
-	unsigned char *seen;    /* the same shape: attended in some head */
-	bool *heads_seen;       /* (heads): a head that has been consumed */
-	bool finished;          /* the means are ranked */
+	size_t kept;             /* places a list has */
+	size_t *slots;           /* (subject_count): which list of a head, or SIZE_MAX */
+	size_t slot_count;       /* subjects that are ranked */
+	size_t rows;             /* heads, and one more for the mean */
+	struct ranked *entries;  /* (batch, layers, rows, slot_count, kept) */
+	size_t *counts;          /* (batch, layers, rows, slot_count): entries filled */
+	double *sums;            /* (batch, layers, slot_count, other_count), for the mean */
+	unsigned char *attended; /* the same shape: in some head */
+	bool *heads_done;        /* (heads): a head that has been consumed */
+	bool finished;           /* the means are ranked */
 };
 
 /* `shape` must outlive the consumer. */

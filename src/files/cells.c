@@ -145,7 +145,7 @@ const char *cell(const struct cells *cells, size_t row, size_t column)
 	return cells->text.data + cells->starts[cells->rows[row] + column];
 }
 
-bool cell_number(const char *text, double *value)
+bool cell_as_number(const char *text, double *value)
 {
 	static const char *const words[] = {"nan", "inf", "infinity"};
 	char *end;

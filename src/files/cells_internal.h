@@ -27,7 +27,7 @@ size_t cells_width(const struct cells *cells, size_t row); /* cells of a row */
 const char *cell(const struct cells *cells, size_t row, size_t column);
 
 /* The number that a cell is: decimal, or nan or inf; an empty cell is NaN.  False for other text. */
-bool cell_number(const char *text, double *value);
+bool cell_as_number(const char *text, double *value);
 
 /* A whole number from 0 in digits alone. */
 bool cell_index(const char *text, size_t *value);

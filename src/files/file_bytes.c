@@ -76,7 +76,7 @@ enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, str
 	*bytes = (struct file_bytes){0};
 	bool standard = strcmp(path, "-") == 0;
 	if (standard && stdin_taken)
-		return attn_fail(err, ATTN_USAGE, "standard input is given twice, expected '-' once");
+		return attn_fail(err, ATTN_USAGE, "standard input ('-') may be given only once");
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);

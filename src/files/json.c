@@ -116,8 +116,7 @@ static enum attn_status read_source_key(const struct json_document *doc, const c
 		if (strcmp(item->string, source_keys[i].key) != 0)
 			continue;
 		if (json_repeated(object, item))
-			return attn_fail(doc->err, ATTN_BAD_INPUT,
-					 "'%s' is given twice: it may be given only once",
+			return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' may be given only once",
 					 source_keys[i].label);
 		return read_role(doc, item, source_keys[i].label, &roles[source_keys[i].role]);
 	}
@@ -169,8 +168,7 @@ enum attn_status json_read_key(const struct json_document *doc, const cJSON *obj
 	}
 	/* Known keys are few, and the first that comes twice ends the search. */
 	if (json_repeated(object, item))
-		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' is given twice: it may be given only once",
-				 item->string);
+		return attn_fail(doc->err, ATTN_BAD_INPUT, "'%s' may be given only once", item->string);
 	if (role)
 		return read_role(doc, item, item->string, &roles[role]);
 	if (source)

@@ -133,15 +133,15 @@ static bool is_bare(struct long_table *t)
 	if (!equal_widths(cells, 3))
 		return false;
 	/* A row of words before triples is a header in words of its own. */
-	if (cells->row_count > 1 && !cell_number(cell(cells, 0, 2), &weight))
+	if (cells->row_count > 1 && !cell_as_number(cell(cells, 0, 2), &weight))
 		t->first = 1;
 	for (size_t r = t->first; r < cells->row_count; r++) {
 		size_t index;
-		if (!*cell(cells, r, 2) || !cell_number(cell(cells, r, 2), &weight))
+		if (!*cell(cells, r, 2) || !cell_as_number(cell(cells, r, 2), &weight))
 			return false;
 		for (size_t c = 0; c < 2; c++)
 			indices &= cell_index(cell(cells, r, c), &index);
-		words |= !cell_number(cell(cells, r, 1), &weight);
+		words |= !cell_as_number(cell(cells, r, 1), &weight);
 		fraction |= !cell_index(cell(cells, r, 2), &index);
 	}
 	t->columns[QUERY] = 0;
@@ -227,7 +227,7 @@ static bool measure(struct long_table *t)
 		t->most[axis] = 0;
 	}
 	for (size_t r = t->first; r < t->cells->row_count; r++) {
-		if (!*at(t, r, WEIGHT) || !cell_number(at(t, r, WEIGHT), &weight))
+		if (!*at(t, r, WEIGHT) || !cell_as_number(at(t, r, WEIGHT), &weight))
 			return false;
 		for (enum column axis = LAYER; axis < AXES; axis++) {
 			if (!number_at(t, r, axis, &value))
@@ -261,7 +261,7 @@ static enum attn_status add_cells(struct long_table *t, struct tensor *w, struct
 			number_at(t, r, axis, &value);
 			place = place * (t->most[axis] - t->least[axis] + 1) + value - t->least[axis];
 		}
-		cell_number(at(t, r, WEIGHT), &weight);
+		cell_as_number(at(t, r, WEIGHT), &weight);
 		weights[place] = (float)weight;
 		if (seen[place]++)
 			status = attn_fail(

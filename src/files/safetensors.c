@@ -277,8 +277,7 @@ static enum attn_status read_metadata(const struct reader *r, const cJSON *objec
 		if (role && roles[role].kind == KIND_TEXT)
 			status = add_text(r, item);
 		else if (bundle_setting(r->out, item->string))
-			status = attn_fail(r->err, ATTN_BAD_INPUT,
-					   "metadata '%.200s' is given twice: it may be given only once",
+			status = attn_fail(r->err, ATTN_BAD_INPUT, "metadata '%.200s' may be given only once",
 					   item->string);
 		else
 			status =
@@ -304,8 +303,7 @@ static enum attn_status read_header(struct reader *r, const cJSON *root)
 		if (strcmp(item->string, "__metadata__") != 0) {
 			status = add_tensor(r, item);
 		} else if (has_metadata) {
-			status = attn_fail(r->err, ATTN_BAD_INPUT,
-					   "'__metadata__' is given twice: it may be given only once");
+			status = attn_fail(r->err, ATTN_BAD_INPUT, "'__metadata__' may be given only once");
 		} else {
 			has_metadata = true;
 			status = read_metadata(r, item);

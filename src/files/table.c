@@ -18,7 +18,7 @@ struct matrix {
 static bool is_number(const struct cells *cells, size_t row, size_t column)
 {
 	double value;
-	return cell_number(cell(cells, row, column), &value);
+	return cell_as_number(cell(cells, row, column), &value);
 }
 
 /* Whether `count` cells, along a row or a column from (row, column) on, are 0, 1, 2...: labels
@@ -130,7 +130,7 @@ static enum attn_status add_matrix(const struct cells *cells, const struct matri
 	}
 	for (size_t r = 0; r < m->rows; r++)
 		for (size_t c = 0; c < m->columns; c++)
-			cell_number(cell(cells, m->first_row + r, m->first_column + c), to++);
+			cell_as_number(cell(cells, m->first_row + r, m->first_column + c), to++);
 	status = bundle_add_tensor(out, &t, err);
 	if (status == ATTN_OK && m->first_column)
 		status = add_labels(cells, m->first_row, 0, true, m->rows, origin, out, err);

@@ -32,6 +32,8 @@ struct axis {
 	size_t length;
 	size_t first;                     /* the number of its index 0 */
 	const struct string_list *labels; /* `length` tokens for a "query_token" column after it, or NULL */
+	const size_t *numbers;            /* (length), instead of those from `first` on, or NULL */
+	const char *text;                 /* what index 0, the only one, is called instead; or NULL */
 };
 
 struct tensor_spec {

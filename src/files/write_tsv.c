@@ -28,7 +28,10 @@ static void add_size(struct buffer *buf, size_t value)
 
 static void add_number(struct buffer *buf, const struct axis *axis, size_t i)
 {
-	add_size(buf, axis->first + i);
+	if (axis->text)
+		buffer_add_tsv(buf, axis->text);
+	else
+		add_size(buf, axis->numbers ? axis->numbers[i] : axis->first + i);
 	if (axis->labels) {
 		buffer_add_char(buf, '\t');
 		buffer_add_tsv(buf, i < axis->labels->count ? axis->labels->items[i] : "");

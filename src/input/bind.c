@@ -85,8 +85,7 @@ enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *er
 		used += (size_t)snprintf(list + used, sizeof list - used, " and %zu more", ignored - LISTED);
 	if (used < sizeof list)
 		add_bindings(b, list + used, sizeof list - used);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing, expected it %s%s", roles[role].name, wanted,
-			 list);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is missing: %s%s", roles[role].name, wanted, list);
 }
 
 static bool all_finite(const float *data, size_t count)
@@ -100,9 +99,7 @@ static bool all_finite(const float *data, size_t count)
 enum attn_status bind_f32(struct float_pool *pool, struct tensor *t, const float **out,
 			  struct attn_error *err)
 {
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	if (t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0) {
 		*out = t->data;
 		if (all_finite(*out, t->count))
@@ -141,9 +138,7 @@ enum attn_status bind_sequence(struct problem *p, const struct bundle *b, enum r
 	out->cols = t->shape[t->rank - 1];
 	out->batch_stride = t->rank == 3 ? out->rows * out->cols : 0;
 	if (t->rank == 3) {
-		enum attn_status status = bind_batch(p, t, t->shape[0], err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(bind_batch(p, t, t->shape[0], err));
 	}
 	return bind_f32(&p->floats, t, &out->data, err);
 }
@@ -162,6 +157,54 @@ enum attn_status bind_layout(const struct bundle *b, bool *transposed, struct at
 	*transposed = false;
 	return setting_fail(given_setting(b, ROLE_LAYOUT),
 			    "'in,out': the matrices of a 'heads' list are always (in, out)", err);
+}
+
+/* The layouts that wq, wk and wv can have by their inputs' width. */
+enum {
+	EITHER_LAYOUT = -1,
+	IN_OUT_ONLY,
+	OUT_IN_ONLY,
+};
+
+static int layout_of(const struct bundle *b, enum role_id role)
+{
+	static const enum role_id from[] = {ROLE_SOURCE_VALUES, ROLE_SOURCE_EMBEDDINGS, ROLE_EMBEDDINGS};
+	const struct tensor *t = given_tensor(b, role), *x = NULL;
+	size_t first = role == ROLE_WV ? 0 : role == ROLE_WK ? 1 : 2;
+	for (size_t i = first; i < sizeof from / sizeof *from && !x; i++)
+		x = given_tensor(b, from[i]);
+	if (!t || !x || t->rank != 2 || x->rank < 2)
+		return EITHER_LAYOUT;
+	size_t width = x->shape[x->rank - 1];
+	bool in_out = t->shape[0] == width, out_in = t->shape[1] == width;
+	return in_out == out_in ? EITHER_LAYOUT : in_out ? IN_OUT_ONLY : OUT_IN_ONLY;
+}
+
+/* Where matrices disagree no layout is right: name the one, or one of the few, that is not
+ * stored as the others are.  ATTN_OK: they agree. */
+static enum attn_status check_one_layout(const struct bundle *b, bool transposed, struct attn_error *err)
+{
+	static const enum role_id matrices[] = {ROLE_WQ, ROLE_WK, ROLE_WV};
+	size_t votes[2] = {0};
+	enum role_id last[2] = {ROLE_NONE};
+	char found[200];
+	for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+		int layout = layout_of(b, matrices[i]);
+		if (layout == EITHER_LAYOUT)
+			continue;
+		votes[layout]++;
+		last[layout] = matrices[i];
+	}
+	if (!votes[0] || !votes[1])
+		return ATTN_OK;
+	int odd = votes[0] == votes[1] ? !transposed : votes[1] < votes[0];
+	const struct tensor *t = given_tensor(b, last[odd]);
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s': '%s' is %s, which is '%s', but '%s' is '%s', expected one layout: transpose "
+			 "'%s'",
+			 origin_name(t->origin), t->name,
+			 tensor_shape_text(t->rank, t->shape, found, sizeof found), odd ? "out,in" : "in,out",
+			 roles[last[!odd]].name, odd ? "in,out" : "out,in", t->name);
 }
 
 /* The shape check of bind_weight, whose message says what to try. */
@@ -206,13 +249,11 @@ enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, en
 	const float *data;
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = bind_layout(b, &transposed, err);
-	if (status == ATTN_OK)
-		status = check_weight(t, rows, cols, transposed, err);
-	if (status == ATTN_OK)
-		status = bind_f32(pool, t, &data, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_layout(b, &transposed, err));
+	if (role == ROLE_WQ || role == ROLE_WK || role == ROLE_WV)
+		TRY(check_one_layout(b, transposed, err));
+	TRY(check_weight(t, rows, cols, transposed, err));
+	TRY(bind_f32(pool, t, &data, err));
 	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};
 	return transposed ? transpose(pool, out, err) : ATTN_OK;
 }
@@ -233,7 +274,6 @@ enum attn_status bind_vector(struct float_pool *pool, const struct bundle *b, en
 enum attn_status bind_output_layer(struct float_pool *pool, const struct bundle *b, struct output_layer *out,
 				   struct attn_error *err)
 {
-	enum attn_status status =
-	    bind_weight(pool, b, ROLE_WO, out->context_size, out->wo.cols, &out->wo, err);
-	return status == ATTN_OK ? bind_vector(pool, b, ROLE_BO, out->wo.cols, &out->bo, err) : status;
+	TRY(bind_weight(pool, b, ROLE_WO, out->context_size, out->wo.cols, &out->wo, err));
+	return bind_vector(pool, b, ROLE_BO, out->wo.cols, &out->bo, err);
 }

@@ -15,7 +15,7 @@ enum attn_status bind_fail_shape(const struct tensor *t, struct attn_error *err,
 enum attn_status bind_fail_divisor(const struct bundle *b, const struct tensor *t, enum role_id setting,
 				   size_t heads, size_t columns, struct attn_error *err);
 
-/* ATTN_BAD_INPUT: "'wq' is missing, expected it WHY", and what was ignored. */
+/* ATTN_BAD_INPUT: "'wq' is missing: WHY", and what was ignored. */
 enum attn_status bind_fail_missing(const struct bundle *b, struct attn_error *err, enum role_id role,
 				   const char *why, ...) __attribute__((format(printf, 4, 5)));
 
@@ -54,12 +54,18 @@ enum attn_status bind_per_head(struct problem *p, const struct bundle *b, enum r
 enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t *kv_heads,
 				  struct attn_error *err);
 
+/* Whether the bundle's layout holds for a matrix: it does for those that x is multiplied by. */
+enum head_matrix_kind {
+	PLAIN_MATRIX,
+	WEIGHT_MATRIX
+};
+
 /* A matrix (rows, cols), or a vector (cols) where rows is 0, of each of `heads` heads, or
- * one for all of them.  With `weight` the bundle's layout may be out,in, and the matrix
- * is transposed to (in, out). */
+ * one for all of them.  A WEIGHT_MATRIX is transposed to (in, out) where the bundle's layout
+ * is out,in.  ATTN_BAD_INPUT for another shape. */
 enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
-				  size_t rows, size_t cols, bool weight, struct head_matrix *out,
-				  struct attn_error *err);
+				  size_t rows, size_t cols, enum head_matrix_kind kind,
+				  struct head_matrix *out, struct attn_error *err);
 
 /* A batch dimension of `batch` was found on *t: fix the problem's, or agree. */
 enum attn_status bind_batch(struct problem *p, const struct tensor *t, size_t batch, struct attn_error *err);
@@ -79,6 +85,7 @@ enum attn_status bind_past(struct problem *p, const struct bundle *b, struct att
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_rotary(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_positions(struct problem *p, const struct bundle *b, struct attn_error *err);
+enum attn_status bind_rotary_length(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_score(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, struct attn_error *err);
 enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err);

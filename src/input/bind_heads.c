@@ -29,9 +29,9 @@ enum attn_status bind_head_counts(const struct bundle *b, size_t *heads, size_t 
 				  struct attn_error *err)
 {
 	*heads = 1;
-	enum attn_status status = head_count(b, ROLE_NUM_HEADS, heads, err);
+	TRY(head_count(b, ROLE_NUM_HEADS, heads, err));
 	*kv_heads = *heads;
-	return status == ATTN_OK ? head_count(b, ROLE_NUM_KV_HEADS, kv_heads, err) : status;
+	return head_count(b, ROLE_NUM_KV_HEADS, kv_heads, err);
 }
 
 /* "0.5", or one for each head with commas between. */
@@ -94,10 +94,10 @@ enum attn_status bind_per_head(struct problem *p, const struct bundle *b, enum r
 	if (s)
 		return parse_per_head(p, s, numbers, err);
 	const float *one;
-	enum attn_status status = bind_f32(&p->floats, t, &one, err);
-	for (size_t h = 0; h < a->heads && status == ATTN_OK; h++)
+	TRY(bind_f32(&p->floats, t, &one, err));
+	for (size_t h = 0; h < a->heads; h++)
 		numbers[h] = *one;
-	return status;
+	return ATTN_OK;
 }
 
 /* out (rows, cols) = the transpose of each matrix (cols, rows). */
@@ -110,8 +110,8 @@ static void transpose(float *out, const float *data, size_t count, size_t rows, 
 }
 
 enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enum role_id role, size_t heads,
-				  size_t rows, size_t cols, bool weight, struct head_matrix *out,
-				  struct attn_error *err)
+				  size_t rows, size_t cols, enum head_matrix_kind kind,
+				  struct head_matrix *out, struct attn_error *err)
 {
 	struct tensor *t = use_tensor(b, role);
 	const char *each = p->attention.maps > 1 ? "map of a head" : "head";
@@ -119,9 +119,8 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enu
 	if (!t)
 		return ATTN_OK;
 	bool transposed = false;
-	enum attn_status status = weight ? bind_layout(b, &transposed, err) : ATTN_OK;
-	if (status != ATTN_OK)
-		return status;
+	if (kind == WEIGHT_MATRIX)
+		TRY(bind_layout(b, &transposed, err));
 	size_t first = transposed ? cols : rows, last = transposed ? rows : cols;
 	bool fits = (t->rank == rank || (t->rank == rank + 1 && t->shape[0] == heads)) &&
 		    t->shape[t->rank - 1] == last && (rows == 0 || t->shape[t->rank - 2] == first);
@@ -131,15 +130,30 @@ enum attn_status bind_head_matrix(struct problem *p, const struct bundle *b, enu
 	if (!fits)
 		return bind_fail_shape(t, err, "%zu, or %zu x %zu, one for each %s", cols, heads, cols, each);
 	*out = (struct head_matrix){NULL, rows, cols, t->rank > rank ? (rows ? rows : 1) * cols : 0};
-	status = bind_f32(&p->floats, t, &out->data, err);
-	if (status != ATTN_OK || !transposed)
-		return status;
+	TRY(bind_f32(&p->floats, t, &out->data, err));
+	if (!transposed)
+		return ATTN_OK;
 	float *copy = float_pool_take(&p->floats, t->count);
 	if (!copy)
 		return attn_fail_memory(err);
 	transpose(copy, out->data, t->rank > rank ? heads : 1, rows, cols);
 	out->data = copy;
 	return ATTN_OK;
+}
+
+/* The gain of a norm over the whole width: (heads size). */
+static enum attn_status bind_whole_gain(struct problem *p, const struct bundle *b, enum role_id role,
+					size_t heads, size_t size, struct vector_norm *norm,
+					struct attn_error *err)
+{
+	struct tensor *t = use_tensor(b, role);
+	if (!t)
+		return ATTN_OK;
+	if (t->rank != 1 || t->count != heads * size)
+		return bind_fail_shape(t, err, "%zu, as many as %zu heads of %zu have", heads * size, heads,
+				       size);
+	norm->gain_stride = size;
+	return bind_f32(&p->floats, t, &norm->gain, err);
 }
 
 /* The gain of a norm: (size), or one for each head. */
@@ -149,21 +163,31 @@ static enum attn_status bind_gain(struct problem *p, const struct bundle *b, enu
 	struct head_matrix gain = {0};
 	if (norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
-	enum attn_status status = bind_head_matrix(p, b, role, heads, 0, size, false, &gain, err);
+	if (norm->whole)
+		return bind_whole_gain(p, b, role, heads, size, norm, err);
+	const struct tensor *t = given_tensor(b, role);
+	if (t && t->rank == 1 && t->count == heads * size && heads > 1)
+		return bind_fail_shape(
+		    t, err, "%zu; a gain of all heads side by side requires qk_norm rms-full", size);
+	TRY(bind_head_matrix(p, b, role, heads, 0, size, PLAIN_MATRIX, &gain, err));
 	norm->gain = gain.data;
 	norm->gain_stride = gain.head_stride;
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status bind_norms(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	/* In the order of the words of the setting. */
-	static const int kinds[] = {VECTOR_NORM_NONE, VECTOR_NORM_RMS, VECTOR_NORM_L2};
+	static const int kinds[] = {VECTOR_NORM_NONE, VECTOR_NORM_RMS, VECTOR_NORM_L2, VECTOR_NORM_RMS};
+	enum {
+		RMS_FULL = 3
+	};
 	struct attention *a = &p->attention;
 	struct vector_norm norm = {.eps = 1e-6};
 	size_t kind = 0;
 	enum attn_status status = setting_choice(b, ROLE_QK_NORM, &kind, err);
 	norm.kind = kinds[kind];
+	norm.whole = kind == RMS_FULL;
 	if (status == ATTN_OK && (norm.kind != VECTOR_NORM_NONE || a->latent.q_gain || a->latent.kv_gain))
 		status = setting_number(b, ROLE_QK_NORM_EPS, &norm.eps, err);
 	if (status == ATTN_OK && !(norm.eps >= 0))

@@ -55,13 +55,10 @@ enum attn_status bind_labels(struct rows_info *info, const struct bundle *b, con
 		source = tokens;
 		tokens = NULL;
 	}
-	enum attn_status status = check_count(tokens, info->shape.queries, "query", err);
-	if (status == ATTN_OK && source && source->list.count != keys->past + keys->own)
-		status = check_count(source, keys->own, "key", err);
-	if (status == ATTN_OK)
-		status = check_count(names, info->shape.heads, "head", err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(check_count(tokens, info->shape.queries, "query", err));
+	if (source && source->list.count != keys->past + keys->own)
+		TRY(check_count(source, keys->own, "key", err));
+	TRY(check_count(names, info->shape.heads, "head", err));
 
 	info->shape.cross |= source != NULL || keys->own != info->shape.queries;
 	const struct text *key_tokens = source ? source : info->shape.cross ? NULL : tokens;

@@ -45,7 +45,7 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 	static const enum role_id separate[] = {ROLE_WUK, ROLE_WUV};
 	bool wqr = given_tensor(b, ROLE_WQR), wkr = given_tensor(b, ROLE_WKR);
 	if (!given_tensor(b, ROLE_WUQ))
-		return bind_fail_missing(b, err, ROLE_WUQ, "beside 'wdkv'");
+		return bind_fail_missing(b, err, ROLE_WUQ, "'wdkv' also requires it");
 	for (size_t i = 0; i < 2 && given_tensor(b, ROLE_WUKV); i++)
 		if (given_tensor(b, separate[i]))
 			return attn_fail(err, ATTN_BAD_INPUT,
@@ -53,13 +53,13 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 					 "'wuk' and 'wuv' in one",
 					 roles[separate[i]].name);
 	if (!given_tensor(b, ROLE_WUKV) && !given_tensor(b, ROLE_WUK))
-		return bind_fail_missing(b, err, ROLE_WUK, "beside 'wdkv' (or 'wukv')");
+		return bind_fail_missing(b, err, ROLE_WUK, "'wdkv' also requires it (or 'wukv')");
 	if (given_tensor(b, ROLE_Q_LATENT_NORM) && !given_tensor(b, ROLE_WDQ))
-		return bind_fail_missing(b, err, ROLE_WDQ, "beside 'q_latent_norm'");
+		return bind_fail_missing(b, err, ROLE_WDQ, "'q_latent_norm' also requires it");
 	if (wqr == wkr || given_setting(b, ROLE_ROPE_DIM))
 		return ATTN_OK;
 	return bind_fail_missing(b, err, wqr ? ROLE_WKR : ROLE_WQR,
-				 "beside '%s' (or rope_dim, if '%s' holds a rotary part too)",
+				 "'%s' also requires it (or rope_dim, if '%s' holds a rotary part too)",
 				 wqr ? "wqr" : "wkr", wqr ? "wdkv" : "wuq");
 }
 
@@ -146,15 +146,11 @@ static enum attn_status bind_queries(struct problem *p, const struct bundle *b, 
 	struct latent *l = &a->latent;
 	struct inputs from = {a->embeddings.cols, "the width of 'embeddings'", false};
 	size_t size = 0, rotary = l->rotary_size;
-	enum attn_status status = bind_matrix(p, b, ROLE_WDQ, &from, &l->down_q, err);
+	TRY(bind_matrix(p, b, ROLE_WDQ, &from, &l->down_q, err));
 	if (l->down_q.data)
 		from = (struct inputs){l->down_q.cols, "the outputs of 'wdq'", true};
-	if (status == ATTN_OK)
-		status = bind_up(p, b, ROLE_WUQ, &from, &l->up_q, &size, err);
-	if (status == ATTN_OK)
-		status = bind_up(p, b, ROLE_WQR, &from, &l->rotary_q, &rotary, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_up(p, b, ROLE_WUQ, &from, &l->up_q, &size, err));
+	TRY(bind_up(p, b, ROLE_WQR, &from, &l->rotary_q, &rotary, err));
 	if (rotary != l->rotary_size)
 		return bind_fail_shape(given_tensor(b, ROLE_WQR), err,
 				       "%zu outputs for each of %zu heads, as %s", l->rotary_size, a->heads,
@@ -216,9 +212,7 @@ static enum attn_status bind_keys(struct problem *p, const struct bundle *b, siz
 			      true};
 	bool fused = given_tensor(b, ROLE_WUKV);
 	size_t size = 0;
-	enum attn_status status = bind_up(p, b, fused ? ROLE_WUKV : ROLE_WUK, &from, &l->up_k, &size, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_up(p, b, fused ? ROLE_WUKV : ROLE_WUK, &from, &l->up_k, &size, err));
 	if (!fused && size != plain)
 		return bind_fail_shape(given_tensor(b, ROLE_WUK), err,
 				       "%zu outputs for each of %zu heads, as 'wuq' has that are not rotary",
@@ -242,22 +236,13 @@ enum attn_status bind_latent(struct problem *p, const struct bundle *b, struct a
 	struct attention *a = &p->attention;
 	struct latent *l = &a->latent;
 	size_t plain = 0;
-	enum attn_status status = refuse_others(p, b, err);
-	if (status == ATTN_OK)
-		status = check_present(b, err);
-	if (status == ATTN_OK)
-		status = bind_rotary_size(p, b, err);
-	if (status == ATTN_OK)
-		status = bind_queries(p, b, &plain, err);
-	if (status == ATTN_OK)
-		status = bind_down(p, b, err);
-	if (status == ATTN_OK)
-		status = bind_keys(p, b, plain, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(refuse_others(p, b, err));
+	TRY(check_present(b, err));
+	TRY(bind_rotary_size(p, b, err));
+	TRY(bind_queries(p, b, &plain, err));
+	TRY(bind_down(p, b, err));
+	TRY(bind_keys(p, b, plain, err));
 	a->head_size = a->key_size = plain + l->rotary_size;
-	status = bind_vector(&p->floats, b, ROLE_Q_LATENT_NORM, l->down_q.cols, &l->q_gain, err);
-	if (status == ATTN_OK)
-		status = bind_vector(&p->floats, b, ROLE_KV_LATENT_NORM, l->down_kv.cols, &l->kv_gain, err);
-	return status;
+	TRY(bind_vector(&p->floats, b, ROLE_Q_LATENT_NORM, l->down_q.cols, &l->q_gain, err));
+	return bind_vector(&p->floats, b, ROLE_KV_LATENT_NORM, l->down_kv.cols, &l->kv_gain, err);
 }

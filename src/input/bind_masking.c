@@ -11,16 +11,25 @@
 #include "util/minmax.h"
 #include "util/number.h"
 
+/* PyTorch's masks for each batch item and head are (B H, N, M), which is told from (H, N, M). */
+static bool is_folded(const struct masking *v, const struct tensor *t)
+{
+	return t->rank == 3 && v->batch > 1 && t->shape[0] != 1 && t->shape[0] != v->heads &&
+	       t->shape[0] == v->batch * v->heads;
+}
+
 /* Align the mask's shape to the right of (batch, heads, queries, keys). */
 static enum attn_status mask_shape(struct masking *v, const struct tensor *t, struct string_list *notes,
 				   struct attn_error *err)
 {
 	const size_t whole[4] = {v->batch, v->heads, v->queries, v->plain_keys};
 	char found[200], note[200];
-	bool fits = t->rank >= 1 && t->rank <= 4 && t->count > 0;
+	bool fits = t->rank >= 1 && t->rank <= 4 && t->count > 0, folded = is_folded(v, t);
 	for (int axis = 0; axis < 4 && fits; axis++) {
 		int own = axis - (4 - t->rank);
 		size_t length = own < 0 ? 1 : t->shape[own];
+		if (folded && axis < 2)
+			length = whole[axis];
 		v->mask_shape[axis] = length;
 		fits = length == 1 || length == whole[axis] || (axis == 3 && length < whole[axis]);
 	}
@@ -77,11 +86,8 @@ static enum attn_status bind_mask(struct masking *v, const struct bundle *b, str
 	struct tensor *t = use_tensor(b, ROLE_MASK);
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = mask_shape(v, t, notes, err);
-	if (status == ATTN_OK)
-		status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(mask_shape(v, t, notes, err));
+	TRY(tensor_load(t, err));
 	v->mask = array_alloc(t->count, 1);
 	if (!v->mask)
 		return attn_fail_memory(err);
@@ -105,7 +111,30 @@ static enum attn_status bind_mask(struct masking *v, const struct bundle *b, str
 	}
 }
 
-static enum attn_status bind_padding(struct masking *v, const struct bundle *b, struct attn_error *err)
+/* A float key_padding may be one that is added to scores: 0 for a real key, -inf or a number
+ * of this size or more below 0 for one to be masked (10000 is BERT's).  One with no number
+ * below 0 is of zeros and ones. */
+#define PADDING_MASKS (-9999)
+
+static bool is_added(const struct tensor *t)
+{
+	bool floats =
+	    t->dtype == DTYPE_F64 || t->dtype == DTYPE_F32 || t->dtype == DTYPE_F16 || t->dtype == DTYPE_BF16;
+	for (size_t i = 0; i < t->count && floats; i++)
+		if (tensor_get(t, i) < 0)
+			return true;
+	return false;
+}
+
+/* Whether a number of key_padding stands for a real key.  False: for nothing. */
+static bool padding_number(double value, bool added, unsigned char *real)
+{
+	*real = added ? value == 0 : value == 1;
+	return added ? value == 0 || value <= PADDING_MASKS : value == 0 || value == 1;
+}
+
+static enum attn_status bind_padding(struct masking *v, const struct bundle *b, struct string_list *notes,
+				     struct attn_error *err)
 {
 	struct tensor *t = use_tensor(b, ROLE_KEY_PADDING);
 	char text[300];
@@ -120,23 +149,27 @@ static enum attn_status bind_padding(struct masking *v, const struct bundle *b, 
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), own_keys, v->batch,
 				 own_keys);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
 	v->padding = array_alloc(v->padding_batch, v->plain_keys);
 	if (!v->padding)
 		return attn_fail_memory(err);
 	memset(v->padding, 1, v->padding_batch * v->plain_keys);
+	bool added = is_added(t);
 	for (size_t i = 0; i < t->count; i++) {
 		double value = tensor_get(t, i);
-		if (value != 0 && value != 1)
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "'%s': '%s' is %g, expected true or 1 (a real key), or false or 0",
+		size_t at = i / keys * v->plain_keys + (v->plain_keys - keys) + i % keys;
+		if (!padding_number(value, added, &v->padding[at]))
+			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected %s",
 					 origin_name(t->origin), tensor_index_text(t, i, text, sizeof text),
-					 value);
-		v->padding[i / keys * v->plain_keys + (v->plain_keys - keys) + i % keys] = value != 0;
+					 value,
+					 added ? "0 (a real key) or -inf or -10000 and below (masked), "
+						 "as others are below 0; a float 'mask' adds any number"
+					       : "true or 1 (a real key), or false or 0");
 	}
+	if (added && !string_list_add(notes, "'key_padding' has numbers below 0: it is read as added to the "
+					     "scores, so that 0 is a real key"))
+		return attn_fail_memory(err);
 	return ATTN_OK;
 }
 
@@ -156,9 +189,7 @@ static enum attn_status bind_lengths(struct masking *v, const struct bundle *b, 
 				 "'%s': 'kv_lengths' is %s, expected %zu (one for each batch item)",
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, text, sizeof text), v->batch);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	v->lengths = array_alloc(v->batch, sizeof *v->lengths);
 	if (!v->lengths)
 		return attn_fail_memory(err);
@@ -212,12 +243,11 @@ static enum attn_status bind_window(struct masking *v, const struct bundle *b, s
 
 static enum attn_status bind_prefix(struct masking *v, const struct bundle *b, struct attn_error *err)
 {
-	enum attn_status status = setting_bool(b, ROLE_CAUSAL, &v->causal, err);
-	if (status == ATTN_OK)
-		status = setting_count(b, ROLE_PREFIX, 0, &v->prefix, err);
+	TRY(setting_bool(b, ROLE_CAUSAL, &v->causal, err));
+	TRY(setting_count(b, ROLE_PREFIX, 0, &v->prefix, err));
 	if (given_setting(b, ROLE_PREFIX))
 		v->causal = true;
-	return status;
+	return ATTN_OK;
 }
 
 /* One of the two tensors of segments, (columns) or (batch, columns), as whole numbers
@@ -234,9 +264,7 @@ static enum attn_status read_segments(const struct masking *v, struct tensor *t,
 		    err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected %zu (one for each %s), or %zu x %zu",
 		    origin_name(t->origin), t->name, tensor_shape_text(t->rank, t->shape, text, sizeof text),
 		    columns, each, v->batch, columns);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	*out = array_alloc(t->count, sizeof **out);
 	if (!*out)
 		return attn_fail_memory(err);
@@ -263,7 +291,7 @@ static enum attn_status bind_segments(struct masking *v, const struct bundle *b,
 	if (!queries)
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s': 'source_segments' without 'segments', expected both: %zu of the "
-				 "queries beside those of the keys",
+				 "queries need segments too",
 				 origin_name(keys->origin), v->queries);
 	if (!keys && !self)
 		return attn_fail(err, ATTN_BAD_INPUT,
@@ -271,13 +299,11 @@ static enum attn_status bind_segments(struct masking *v, const struct bundle *b,
 				 "not the queries' own: %zu of the keys%s",
 				 origin_name(queries->origin), v->plain_keys,
 				 v->past_keys > 0 ? ", past ones first" : "");
-	enum attn_status status = read_segments(v, queries, v->queries, "query", &v->query_segments,
-						&v->query_ranges, &v->query_segment_batch, err);
-	if (status == ATTN_OK)
-		status = read_segments(v, keys ? keys : queries, v->plain_keys,
-				       v->past_keys > 0 ? "key, past ones first" : "key", &v->key_segments,
-				       &v->key_ranges, &v->key_segment_batch, err);
-	return status;
+	TRY(read_segments(v, queries, v->queries, "query", &v->query_segments, &v->query_ranges,
+			  &v->query_segment_batch, err));
+	return read_segments(v, keys ? keys : queries, v->plain_keys,
+			     v->past_keys > 0 ? "key, past ones first" : "key", &v->key_segments,
+			     &v->key_ranges, &v->key_segment_batch, err);
 }
 
 enum attn_status bind_masking(struct masking *v, const struct bundle *b, struct string_list *notes,
@@ -289,7 +315,7 @@ enum attn_status bind_masking(struct masking *v, const struct bundle *b, struct 
 	if (status == ATTN_OK)
 		status = bind_mask(v, b, notes, err);
 	if (status == ATTN_OK)
-		status = bind_padding(v, b, err);
+		status = bind_padding(v, b, notes, err);
 	if (status == ATTN_OK)
 		status = bind_lengths(v, b, err);
 	if (status == ATTN_OK)

@@ -1,4 +1,6 @@
 /* How scores become weights, and sinks. */
+#include <stdio.h>
+
 #include "input/bind.h"
 #include "input/given.h"
 #include "input/settings.h"
@@ -8,6 +10,25 @@ static enum attn_status bind_kind(struct normalization *n, const struct bundle *
 	const struct setting *kind = use_setting(b, ROLE_NORMALIZER);
 	*n = (struct normalization){.normalizer = kind ? normalizer_named(kind->value) : &normalizer_softmax};
 	return n->normalizer ? ATTN_OK : setting_fail(kind, roles[ROLE_NORMALIZER].form, err);
+}
+
+/* "expected 'softmax', 'sparsemax' or 'entmax15' with top_k" */
+static enum attn_status fail_top_k(const struct setting *kind, struct attn_error *err)
+{
+	char names[200] = "";
+	size_t left = 0, used = 0;
+	for (size_t i = 0; normalizer_table[i]; i++)
+		left += normalizer_table[i]->takes_top_k;
+	for (size_t i = 0; normalizer_table[i]; i++)
+		if (normalizer_table[i]->takes_top_k && used < sizeof names) {
+			left--;
+			used += (size_t)snprintf(names + used, sizeof names - used, "'%s'%s",
+						 normalizer_table[i]->name,
+						 left > 1    ? ", "
+						 : left == 1 ? " or "
+							     : " with top_k");
+		}
+	return setting_fail(kind, names, err);
 }
 
 /* Only softmax has sinks, one way or the other, and linear attention no highest scores. */
@@ -22,7 +43,7 @@ static enum attn_status check(const struct normalization *n, const struct bundle
 	if (zero_sink && !n->normalizer->takes_sinks)
 		return setting_fail(kind, "'softmax' with zero_sink", err);
 	if (n->top_k > 0 && !n->normalizer->takes_top_k)
-		return setting_fail(kind, "'softmax', 'sparsemax' or 'entmax15' with top_k", err);
+		return fail_top_k(kind, err);
 	return ATTN_OK;
 }
 
@@ -31,17 +52,11 @@ enum attn_status bind_normalizer(struct problem *p, const struct bundle *b, stru
 	struct normalization *n = &p->attention.normalization;
 	const float *sinks;
 	bool zero_sink = false;
-	enum attn_status status = bind_per_head(p, b, ROLE_SINKS, &sinks, err);
-	if (status == ATTN_OK)
-		status = bind_kind(n, b, err);
-	if (status == ATTN_OK)
-		status = setting_count(b, ROLE_TOP_K, 1, &n->top_k, err);
-	if (status == ATTN_OK)
-		status = setting_bool(b, ROLE_ZERO_SINK, &zero_sink, err);
-	if (status == ATTN_OK)
-		status = check(n, b, sinks != NULL, zero_sink, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_per_head(p, b, ROLE_SINKS, &sinks, err));
+	TRY(bind_kind(n, b, err));
+	TRY(setting_count(b, ROLE_TOP_K, 1, &n->top_k, err));
+	TRY(setting_bool(b, ROLE_ZERO_SINK, &zero_sink, err));
+	TRY(check(n, b, sinks != NULL, zero_sink, err));
 	n->sinks = sinks;
 	if (!zero_sink)
 		return ATTN_OK;

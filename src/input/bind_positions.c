@@ -16,9 +16,7 @@ static enum attn_status read_positions(struct tensor *t, size_t batch, size_t to
 		    t->shape[t->rank - 1] == tokens;
 	if (!fits)
 		return bind_fail_shape(t, err, "%zu, or %zu x %zu", tokens, batch, tokens);
-	enum attn_status status = tensor_load(t, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(t, err));
 	*out_batch = t->rank == 2 ? t->shape[0] : 1;
 	*out = array_alloc(t->count, sizeof **out);
 	if (!*out)
@@ -58,20 +56,19 @@ static enum attn_status find_positions(struct problem *p, const struct bundle *b
 	size_t past = a->keys.past, offset = past;
 	if (!of_keys && self)
 		of_keys = of_queries;
-	enum attn_status status = setting_count(b, ROLE_POSITION_OFFSET, 0, &offset, err);
-	if (status == ATTN_OK && (double)offset + (double)a->queries >= POSITIONS_END)
-		status = setting_fail(given_setting(b, ROLE_POSITION_OFFSET),
-				      "a first position so that all are below 2^53", err);
-	if (status == ATTN_OK && of_queries)
-		status =
-		    read_positions(of_queries, a->batch, a->queries, &at->queries, &at->query_batch, err);
-	else if (status == ATTN_OK)
-		status = count_positions(offset, a->queries, &at->queries, &at->query_batch, err);
-	if (status == ATTN_OK && of_keys)
-		status = read_positions(of_keys, a->batch, a->keys.own, &at->keys, &at->key_batch, err);
-	else if (status == ATTN_OK)
-		status = count_positions(self ? offset : past, a->keys.own, &at->keys, &at->key_batch, err);
-	return status;
+	TRY(setting_count(b, ROLE_POSITION_OFFSET, 0, &offset, err));
+	if ((double)offset + (double)a->queries >= POSITIONS_END)
+		return setting_fail(given_setting(b, ROLE_POSITION_OFFSET),
+				    "a first position so that all are below 2^53", err);
+	if (of_queries)
+		TRY(read_positions(of_queries, a->batch, a->queries, &at->queries, &at->query_batch, err));
+	else
+		TRY(count_positions(offset, a->queries, &at->queries, &at->query_batch, err));
+	if (of_keys)
+		TRY(read_positions(of_keys, a->batch, a->keys.own, &at->keys, &at->key_batch, err));
+	else
+		TRY(count_positions(self ? offset : past, a->keys.own, &at->keys, &at->key_batch, err));
+	return ATTN_OK;
 }
 
 /* What is added to a sequence, and the learned table in it. */
@@ -151,21 +148,17 @@ static enum attn_status bind_additions(struct problem *p, const struct bundle *b
 	struct addition to_keys = {
 	    .encoding = {.sinusoidal = sinusoidal, .positions = at->keys, .position_batch = at->key_batch}};
 	const struct tensor *keys = given_tensor(b, ROLE_SOURCE_POSITIONS);
-	enum attn_status status = bind_table(p, b, ROLE_POSITION_TABLE, a->embeddings.cols, &to_queries, err);
-	if (status == ATTN_OK)
-		status = bind_table(p, b, ROLE_SOURCE_POSITION_TABLE, a->source.cols, &to_keys, err);
+	TRY(bind_table(p, b, ROLE_POSITION_TABLE, a->embeddings.cols, &to_queries, err));
+	TRY(bind_table(p, b, ROLE_SOURCE_POSITION_TABLE, a->source.cols, &to_keys, err));
 	/* One vector cannot be at two positions. */
-	if (status == ATTN_OK && keys && !a->cross && (sinusoidal || to_queries.table))
-		status = attn_fail(err, ATTN_BAD_INPUT,
-				   "'%s': 'source_positions' is given, expected only 'positions' where what "
-				   "is added to 'embeddings' serves queries and keys",
-				   origin_name(keys->origin));
-	if (status == ATTN_OK)
-		status = add_positions(p, &a->embeddings, "embeddings", &to_queries, err);
-	if (status == ATTN_OK && a->cross)
-		status = add_positions(p, &a->source, "source_embeddings", &to_keys, err);
-	if (status != ATTN_OK)
-		return status;
+	if (keys && !a->cross && (sinusoidal || to_queries.table))
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "'%s': 'source_positions' is given, expected only 'positions' where what "
+				 "is added to 'embeddings' serves queries and keys",
+				 origin_name(keys->origin));
+	TRY(add_positions(p, &a->embeddings, "embeddings", &to_queries, err));
+	if (a->cross)
+		TRY(add_positions(p, &a->source, "source_embeddings", &to_keys, err));
 	if (!a->cross)
 		a->source = a->embeddings;
 	if (!given_tensor(b, ROLE_SOURCE_VALUES))
@@ -182,11 +175,12 @@ static enum attn_status bind_added(const struct problem *p, const struct bundle 
 	if (!a->projected)
 		return ATTN_OK;
 	if (!a->cross && given_tensor(b, ROLE_SOURCE_POSITION_TABLE))
-		return bind_fail_missing(b, err, ROLE_SOURCE_EMBEDDINGS, "beside 'source_position_table'");
-	enum attn_status status = setting_bool(b, ROLE_SINUSOIDAL, sinusoidal, err);
+		return bind_fail_missing(b, err, ROLE_SOURCE_EMBEDDINGS,
+					 "'source_position_table' also requires it");
+	TRY(setting_bool(b, ROLE_SINUSOIDAL, sinusoidal, err));
 	*added = *sinusoidal || given_tensor(b, ROLE_POSITION_TABLE) ||
 		 given_tensor(b, ROLE_SOURCE_POSITION_TABLE);
-	return status;
+	return ATTN_OK;
 }
 
 enum attn_status bind_positions(struct problem *p, const struct bundle *b, struct attn_error *err)

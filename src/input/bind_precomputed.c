@@ -1,5 +1,8 @@
 /* Attention from precomputed Q, K, V, and the KV cache. */
 #include "input/bind.h"
+
+#include <stdio.h>
+
 #include "input/given.h"
 #include "input/settings.h"
 
@@ -50,10 +53,7 @@ static enum attn_status bind_one(struct problem *p, const struct bundle *b, stru
 {
 	if (t->count == 0)
 		return bind_fail_shape(t, err, "no dimension of 0");
-	enum attn_status status =
-	    packed ? bind_packed(p, b, t, heads, out, err) : bind_unpacked(p, t, out, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(packed ? bind_packed(p, b, t, heads, out, err) : bind_unpacked(p, t, out, err));
 	return bind_f32(&p->floats, t, &out->view.data, err);
 }
 
@@ -80,15 +80,33 @@ static enum attn_status bind_values(struct problem *p, const struct bundle *b, b
 	struct precomputed v;
 	if (!t)
 		return ATTN_OK;
-	enum attn_status status = bind_one(p, b, t, packed, a->kv_heads, &v, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_one(p, b, t, packed, a->kv_heads, &v, err));
 	if (v.heads != a->kv_heads || v.tokens != a->keys.own)
 		return bind_fail_shape(t, err, "%zu heads and %zu tokens, as 'k'", a->kv_heads, a->keys.own);
 	a->value_size = v.size;
 	a->v = v.view;
 	a->has_values = true;
 	return ATTN_OK;
+}
+
+/* (B, N, H d) and (N, H, d) look like (H, N, d): where the shape is an unlikely one, say how it was
+ * read. */
+static enum attn_status note_reading(struct problem *p, const struct bundle *b, const struct tensor *t,
+				     const struct precomputed *q, struct attn_error *err)
+{
+	enum {
+		HEAD_SIZE_USUAL = 256
+	};
+	char note[300];
+	bool odd = q->size > HEAD_SIZE_USUAL || (q->heads > q->tokens && q->tokens > 1);
+	if (t->rank != 3 || given_setting(b, ROLE_NUM_HEADS) || given_setting(b, ROLE_PACKED) || !odd)
+		return ATTN_OK;
+	snprintf(
+	    note, sizeof note,
+	    "'q' is read as %zu heads x %zu tokens, head size %zu (--packed is for batch items x tokens x "
+	    "heads side by side)",
+	    q->heads, q->tokens, q->size);
+	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
 }
 
 enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -101,22 +119,16 @@ enum attn_status bind_precomputed(struct problem *p, const struct bundle *b, str
 	for (size_t i = 0; i < 2; i++)
 		if (!given_tensor(b, needed[i]))
 			return bind_fail_missing(
-			    b, err, needed[i], "beside '%s'",
+			    b, err, needed[i], "'%s' also requires it",
 			    roles[given_tensor(b, needed[!i]) ? needed[!i] : ROLE_V].name);
 	struct tensor *tq = use_tensor(b, ROLE_Q), *tk = use_tensor(b, ROLE_K);
-	enum attn_status status = setting_bool(b, ROLE_PACKED, &packed, err);
-	if (status == ATTN_OK)
-		status = bind_head_counts(b, &heads, &kv_heads, err);
-	if (status == ATTN_OK)
-		status = bind_one(p, b, tq, packed, heads * a->maps, &q, err);
-	if (status == ATTN_OK)
-		status = bind_one(p, b, tk, packed, kv_heads * a->maps, &k, err);
-	if (status == ATTN_OK)
-		status = check_heads(b, ROLE_NUM_HEADS, tq, q.heads, a->maps, err);
-	if (status == ATTN_OK)
-		status = check_heads(b, ROLE_NUM_KV_HEADS, tk, k.heads, a->maps, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(setting_bool(b, ROLE_PACKED, &packed, err));
+	TRY(bind_head_counts(b, &heads, &kv_heads, err));
+	TRY(bind_one(p, b, tq, packed, heads * a->maps, &q, err));
+	TRY(bind_one(p, b, tk, packed, kv_heads * a->maps, &k, err));
+	TRY(note_reading(p, b, tq, &q, err));
+	TRY(check_heads(b, ROLE_NUM_HEADS, tq, q.heads, a->maps, err));
+	TRY(check_heads(b, ROLE_NUM_KV_HEADS, tk, k.heads, a->maps, err));
 	if (q.heads % k.heads != 0)
 		return bind_fail_shape(tk, err, "a number of heads that divides the %zu of 'q'", q.heads);
 	if (k.size != q.size && score_needs_one_size(b))
@@ -141,9 +153,7 @@ static enum attn_status bind_past_one(struct problem *p, const struct bundle *b,
 				      struct attn_error *err)
 {
 	struct precomputed past;
-	enum attn_status status = bind_one(p, b, t, false, 0, &past, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_one(p, b, t, false, 0, &past, err));
 	if (past.heads != heads || past.size != size || (*tokens && past.tokens != *tokens))
 		return bind_fail_shape(t, err, "%zu kv heads and head size %zu%s", heads, size,
 				       *tokens ? ", and as many tokens as 'past_k'" : "");
@@ -160,11 +170,10 @@ enum attn_status bind_past(struct problem *p, const struct bundle *b, struct att
 	if (!k && !v)
 		return ATTN_OK;
 	if (!k || (!v && a->has_values))
-		return bind_fail_missing(b, err, k ? ROLE_PAST_V : ROLE_PAST_K, "beside '%s'",
+		return bind_fail_missing(b, err, k ? ROLE_PAST_V : ROLE_PAST_K, "'%s' also requires it",
 					 k ? "past_k" : "past_v");
-	enum attn_status status =
-	    bind_past_one(p, b, k, a->kv_heads * a->maps, a->key_size, &a->keys.past, &a->past_k, err);
-	if (status == ATTN_OK && a->has_values)
-		status = bind_past_one(p, b, v, a->kv_heads, a->value_size, &a->keys.past, &a->past_v, err);
-	return status;
+	TRY(bind_past_one(p, b, k, a->kv_heads * a->maps, a->key_size, &a->keys.past, &a->past_k, err));
+	if (a->has_values)
+		TRY(bind_past_one(p, b, v, a->kv_heads, a->value_size, &a->keys.past, &a->past_v, err));
+	return ATTN_OK;
 }

@@ -1,4 +1,5 @@
 /* Attention from embeddings and projections: their shapes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "attention/latent.h"
@@ -61,13 +62,9 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 				 "and values of %zu: "
 				 "give wq, wk and wv",
 				 width, a->source.cols, a->source_values.cols);
-	enum attn_status status = bind_weight(&p->floats, b, ROLE_WQKV, width, 0, &fused, err);
-	if (status == ATTN_OK)
-		status = fused_sizes(p, b, t, fused.cols, err);
-	if (status == ATTN_OK)
-		status = bind_vector(&p->floats, b, ROLE_BQKV, fused.cols, &bias, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_weight(&p->floats, b, ROLE_WQKV, width, 0, &fused, err));
+	TRY(fused_sizes(p, b, t, fused.cols, err));
+	TRY(bind_vector(&p->floats, b, ROLE_BQKV, fused.cols, &bias, err));
 	size_t q = a->maps * a->heads * a->head_size, k = a->maps * a->kv_heads * a->head_size;
 	a->wq = columns(&fused, 0, q);
 	a->wk = columns(&fused, q, k);
@@ -113,12 +110,11 @@ static enum attn_status check_key_columns(struct problem *p, const struct bundle
 static enum attn_status bind_biases(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_vector(&p->floats, b, ROLE_BQ, a->wq.cols, &a->bq, err);
-	if (status == ATTN_OK)
-		status = bind_vector(&p->floats, b, ROLE_BK, a->wk.cols, &a->bk, err);
-	if (status == ATTN_OK && a->wv.data)
-		status = bind_vector(&p->floats, b, ROLE_BV, a->wv.cols, &a->bv, err);
-	return status;
+	TRY(bind_vector(&p->floats, b, ROLE_BQ, a->wq.cols, &a->bq, err));
+	TRY(bind_vector(&p->floats, b, ROLE_BK, a->wk.cols, &a->bk, err));
+	if (a->wv.data)
+		TRY(bind_vector(&p->floats, b, ROLE_BV, a->wv.cols, &a->bv, err));
+	return ATTN_OK;
 }
 
 /* bqkv beside separate matrices, as PyTorch stores it where these have widths of their own. */
@@ -132,10 +128,7 @@ static enum attn_status bind_fused_bias(struct problem *p, const struct bundle *
 			return attn_fail(err, ATTN_BAD_INPUT,
 					 "'bqkv' and '%s' are both given, expected one of them",
 					 roles[separate[i]].name);
-	enum attn_status status =
-	    bind_vector(&p->floats, b, ROLE_BQKV, a->wq.cols + a->wk.cols + a->wv.cols, &bias, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_vector(&p->floats, b, ROLE_BQKV, a->wq.cols + a->wk.cols + a->wv.cols, &bias, err));
 	a->bq = bias;
 	a->bk = bias + a->wq.cols;
 	a->bv = a->wv.data ? bias + a->wq.cols + a->wk.cols : NULL;
@@ -145,9 +138,7 @@ static enum attn_status bind_fused_bias(struct problem *p, const struct bundle *
 static enum attn_status bind_separate(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_weight(&p->floats, b, ROLE_WQ, a->embeddings.cols, 0, &a->wq, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_weight(&p->floats, b, ROLE_WQ, a->embeddings.cols, 0, &a->wq, err));
 	if (a->wq.cols % (a->heads * a->maps) != 0)
 		return a->maps > 1 && a->wq.cols % a->heads == 0
 			   ? bind_fail_shape(given_tensor(b, ROLE_WQ), err,
@@ -155,15 +146,11 @@ static enum attn_status bind_separate(struct problem *p, const struct bundle *b,
 			   : bind_fail_divisor(b, given_tensor(b, ROLE_WQ), ROLE_NUM_HEADS, a->heads,
 					       a->wq.cols, err);
 	a->head_size = a->wq.cols / (a->heads * a->maps);
-	status = bind_weight(&p->floats, b, ROLE_WK, a->source.cols, 0, &a->wk, err);
-	if (status == ATTN_OK)
-		status = check_key_columns(p, b, err);
-	if (status == ATTN_OK)
-		status = bind_weight(&p->floats, b, ROLE_WV, a->source_values.cols, 0, &a->wv, err);
-	if (status == ATTN_OK && a->wv.data)
-		status = split_columns(b, ROLE_WV, a->wv.cols, a->kv_heads, &a->value_size, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_weight(&p->floats, b, ROLE_WK, a->source.cols, 0, &a->wk, err));
+	TRY(check_key_columns(p, b, err));
+	TRY(bind_weight(&p->floats, b, ROLE_WV, a->source_values.cols, 0, &a->wv, err));
+	if (a->wv.data)
+		TRY(split_columns(b, ROLE_WV, a->wv.cols, a->kv_heads, &a->value_size, err));
 	return given_tensor(b, ROLE_BQKV) ? bind_fused_bias(p, b, err) : bind_biases(p, b, err);
 }
 
@@ -174,16 +161,17 @@ static enum attn_status check_present(const struct bundle *b, struct attn_error 
 	const struct tensor *latent = given_about(b, ABOUT_LATENT);
 	if (!given_tensor(b, ROLE_EMBEDDINGS))
 		return bind_fail_missing(b, err, ROLE_EMBEDDINGS,
-					 "with projections (or precomputed 'q', 'k', 'v')");
+					 "projections also require it (or precomputed 'q', 'k', 'v')");
 	if (latent)
 		return given_tensor(b, ROLE_WDKV)
 			   ? ATTN_OK
-			   : bind_fail_missing(b, err, ROLE_WDKV, "beside '%s'", latent->name);
+			   : bind_fail_missing(b, err, ROLE_WDKV, "'%s' also requires it", latent->name);
 	if (!fused && !given_tensor(b, ROLE_WQ))
-		return bind_fail_missing(b, err, ROLE_WQ,
-					 "beside 'embeddings' (or 'wqkv', or precomputed 'q', 'k', 'v')");
+		return bind_fail_missing(
+		    b, err, ROLE_WQ,
+		    "'embeddings' also requires it (or 'wqkv', or precomputed 'q', 'k', 'v')");
 	if (!fused && !given_tensor(b, ROLE_WK))
-		return bind_fail_missing(b, err, ROLE_WK, "beside 'wq'");
+		return bind_fail_missing(b, err, ROLE_WK, "'wq' also requires it");
 	return ATTN_OK;
 }
 
@@ -195,14 +183,9 @@ static bool has_values(const struct bundle *b)
 static enum attn_status bind_sequences(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct attention *a = &p->attention;
-	enum attn_status status = bind_sequence(p, b, ROLE_EMBEDDINGS, &a->embeddings, err);
-	if (status == ATTN_OK)
-		status = bind_sequence(p, b, ROLE_SOURCE_EMBEDDINGS, &a->source, err);
-	if (status == ATTN_OK)
-		status =
-		    has_values(b) ? bind_sequence(p, b, ROLE_SOURCE_VALUES, &a->source_values, err) : ATTN_OK;
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_sequence(p, b, ROLE_EMBEDDINGS, &a->embeddings, err));
+	TRY(bind_sequence(p, b, ROLE_SOURCE_EMBEDDINGS, &a->source, err));
+	TRY(has_values(b) ? bind_sequence(p, b, ROLE_SOURCE_VALUES, &a->source_values, err) : ATTN_OK);
 	a->cross = a->source.data != NULL;
 	if (!a->source.data)
 		a->source = a->embeddings;
@@ -214,6 +197,28 @@ static enum attn_status bind_sequences(struct problem *p, const struct bundle *b
 	a->queries = a->embeddings.rows;
 	a->keys.own = a->source.rows;
 	return ATTN_OK;
+}
+
+/* A square matrix does not say how it is stored, and PyTorch's Linear has it the other way. */
+static enum attn_status note_square(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	static const enum role_id matrices[] = {ROLE_WQKV, ROLE_WQ, ROLE_WK, ROLE_WV, ROLE_WO};
+	const struct tensor *first = NULL;
+	char note[200];
+	if (given_setting(b, ROLE_LAYOUT) || b->head_list)
+		return ATTN_OK;
+	for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+		const struct tensor *t = given_tensor(b, matrices[i]);
+		if (t && (t->rank != 2 || t->shape[0] != t->shape[1]))
+			return ATTN_OK; /* its shape fits one layout */
+		first = first ? first : t;
+	}
+	if (!first)
+		return ATTN_OK;
+	snprintf(note, sizeof note,
+		 "'%s' is square and layout is not given: taken as in,out, x W (PyTorch's Linear is out,in)",
+		 first->name);
+	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
 }
 
 enum attn_status bind_projected(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -236,6 +241,8 @@ enum attn_status bind_projected(struct problem *p, const struct bundle *b, struc
 	else
 		status = given_tensor(b, ROLE_WQKV) ? bind_fused(p, b, err) : bind_separate(p, b, err);
 	a->has_values = a->wv.data || a->latent.up_v.w.data;
+	if (status == ATTN_OK && !given_about(b, ABOUT_LATENT))
+		status = note_square(p, b, err);
 	if (status == ATTN_OK && !given_setting(b, ROLE_NUM_HEADS) &&
 	    !string_list_add(&p->notes, "num_heads is not given: taken as 1"))
 		return attn_fail_memory(err);

@@ -15,11 +15,8 @@ static enum attn_status bind_buckets(struct relative_rules *rules, const struct 
 	rules->buckets = bias->rank == 2 ? bias->shape[0] : 0;
 	rules->max_distance = 128;
 	rules->bidirectional = !m->causal;
-	enum attn_status status = setting_count(b, ROLE_RELATIVE_MAX_DISTANCE, 1, &rules->max_distance, err);
-	if (status == ATTN_OK)
-		status = setting_bool(b, ROLE_RELATIVE_BIDIRECTIONAL, &rules->bidirectional, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(setting_count(b, ROLE_RELATIVE_MAX_DISTANCE, 1, &rules->max_distance, err));
+	TRY(setting_bool(b, ROLE_RELATIVE_BIDIRECTIONAL, &rules->bidirectional, err));
 	if (bias->rank != 2 || bias->shape[1] != m->heads)
 		return bind_fail_shape(bias, err, "buckets x %zu, a column for each head", m->heads);
 	if (rules->bidirectional && (rules->buckets < 4 || rules->buckets % 2 != 0))
@@ -44,19 +41,17 @@ static enum attn_status bind_bias(struct problem *p, const struct bundle *b, str
 	struct tensor *bias = use_tensor(b, ROLE_RELATIVE_BIAS);
 	if (!bias)
 		return ATTN_OK;
-	enum attn_status status = bind_buckets(rules, b, bias, &p->attention.masking, err);
-	return status == ATTN_OK ? bind_f32(&p->floats, bias, &rules->bias, err) : status;
+	TRY(bind_buckets(rules, b, bias, &p->attention.masking, err));
+	return bind_f32(&p->floats, bias, &rules->bias, err);
 }
 
 enum attn_status bind_relative(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
 	struct relative_rules rules = {0};
 	rules.alibi = given(b, ROLE_ALIBI_SLOPES);
-	enum attn_status status = setting_bool(b, ROLE_ALIBI, &rules.alibi, err);
-	if (status == ATTN_OK && rules.alibi)
-		status = bind_per_head(p, b, ROLE_ALIBI_SLOPES, &rules.slopes, err);
-	if (status == ATTN_OK)
-		status = bind_bias(p, b, &rules, err);
-	return status == ATTN_OK ? relative_init(&p->attention.relative, &rules, &p->attention.masking, err)
-				 : status;
+	TRY(setting_bool(b, ROLE_ALIBI, &rules.alibi, err));
+	if (rules.alibi)
+		TRY(bind_per_head(p, b, ROLE_ALIBI_SLOPES, &rules.slopes, err));
+	TRY(bind_bias(p, b, &rules, err));
+	return relative_init(&p->attention.relative, &rules, &p->attention.masking, err);
 }

@@ -116,7 +116,7 @@ static enum attn_status fail_twice(const char *name, const char *first, const ch
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "'%s' is in '%s' and again in '%s': it may be given only once", name, first,
 				 second);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is given twice: it may be given only once", name);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' may be given only once", name);
 }
 
 /* Room for one more element at the end of an array; grows by doubling at

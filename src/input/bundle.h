@@ -57,6 +57,7 @@ struct bundle {
 	struct bundle_resource *resources; /* see bundle_keep */
 };
 
+/* An empty bundle, and its end: what it owns is freed, and what it keeps is released. */
 void bundle_init(struct bundle *b);
 void bundle_release(struct bundle *b);
 
@@ -91,6 +92,7 @@ enum attn_status bundle_keep(struct bundle *b, void *resource, void (*release)(v
  * leave `from` empty.  On failure what could not be moved has been released. */
 enum attn_status bundle_merge(struct bundle *to, struct bundle *from, struct attn_error *err);
 
+/* Free what *text owns, and zero it. */
 void text_release(struct text *text);
 
 /* Make sure that the strings are there, as tensor_load does. */

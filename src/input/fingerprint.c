@@ -41,9 +41,7 @@ enum attn_status bundle_fingerprint(const struct bundle *b, uint64_t *fingerprin
 		const struct setting *setting = given_setting(b, role);
 		if (t || text || setting)
 			hash = mix_string(hash, roles[role].name);
-		enum attn_status status = t ? tensor_load(t, err) : ATTN_OK;
-		if (status != ATTN_OK)
-			return status;
+		TRY(t ? tensor_load(t, err) : ATTN_OK);
 		if (t) {
 			hash = mix(hash, (uint64_t)t->dtype);
 			hash = mix_bytes(hash, t->shape, (size_t)t->rank * sizeof *t->shape);

@@ -19,34 +19,6 @@ void problem_release(struct problem *p)
 	*p = (struct problem){0};
 }
 
-/* A tensor that is no role: an error when it looks like a misspelt one, else a
- * note, since checkpoints hold much else. */
-static enum attn_status check_unknown(struct problem *p, const struct bundle *b, struct attn_error *err)
-{
-	size_t ignored = 0;
-	const struct tensor *first = NULL;
-	char note[400];
-	for (size_t i = 0; i < b->tensor_count; i++) {
-		const struct tensor *t = &b->tensors[i];
-		if (t->role)
-			continue;
-		const char *near = role_suggest(t->name);
-		if (near && !bundle_tensor(b, near))
-			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is not a role, did you mean '%s'",
-					 origin_name(t->origin), t->name, near);
-		first = first ? first : t;
-		ignored++;
-	}
-	ignored += b->other_count;
-	if (ignored == 0)
-		return ATTN_OK;
-	snprintf(note, sizeof note,
-		 "'%s': ignored '%s'%s: not a role (bind what you need with ROLE=FILE:TENSOR)",
-		 origin_name(first ? first->origin : b->others[0].origin),
-		 first ? first->name : b->others[0].name, ignored > 1 ? " and others" : "");
-	return string_list_add(&p->notes, note) ? ATTN_OK : attn_fail_memory(err);
-}
-
 /* Which of the two forms the bundle holds. */
 static enum attn_status bind_form(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
@@ -69,17 +41,13 @@ static enum attn_status bind_appended(struct problem *p, const struct bundle *b,
 	struct attention *a = &p->attention;
 	const struct tensor *k = given_tensor(b, ROLE_BIAS_K), *v = given_tensor(b, ROLE_BIAS_V);
 	if ((k && !v && a->has_values) || (v && !k))
-		return bind_fail_missing(b, err, k ? ROLE_BIAS_V : ROLE_BIAS_K, "beside '%s'",
+		return bind_fail_missing(b, err, k ? ROLE_BIAS_V : ROLE_BIAS_K, "'%s' also requires it",
 					 k ? "bias_k" : "bias_v");
 	a->keys.bias = k != NULL;
-	enum attn_status status =
-	    bind_vector(&p->floats, b, ROLE_BIAS_K, a->maps * a->kv_heads * a->key_size, &a->bias_k, err);
-	if (status == ATTN_OK && a->has_values)
-		status =
-		    bind_vector(&p->floats, b, ROLE_BIAS_V, a->kv_heads * a->value_size, &a->bias_v, err);
-	if (status == ATTN_OK)
-		status = setting_bool(b, ROLE_ADD_ZERO_ATTN, &a->keys.zero, err);
-	return status;
+	TRY(bind_vector(&p->floats, b, ROLE_BIAS_K, a->maps * a->kv_heads * a->key_size, &a->bias_k, err));
+	if (a->has_values)
+		TRY(bind_vector(&p->floats, b, ROLE_BIAS_V, a->kv_heads * a->value_size, &a->bias_v, err));
+	return setting_bool(b, ROLE_ADD_ZERO_ATTN, &a->keys.zero, err);
 }
 
 static enum attn_status bind_output(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -87,7 +55,7 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 	struct attention *a = &p->attention;
 	const struct tensor *wo = given_tensor(b, ROLE_WO);
 	if (!wo && given_tensor(b, ROLE_BO))
-		return bind_fail_missing(b, err, ROLE_WO, "beside 'bo'");
+		return bind_fail_missing(b, err, ROLE_WO, "'bo' also requires it");
 	if (!a->has_values)
 		return ATTN_OK;
 	a->output.context_size = a->heads * a->value_size;
@@ -97,9 +65,53 @@ static enum attn_status bind_output(struct problem *p, const struct bundle *b, s
 /* Differential attention has two maps a head. */
 static enum attn_status bind_maps(struct problem *p, const struct bundle *b, struct attn_error *err)
 {
-	(void)err;
+	enum {
+		ADJACENT,
+		HALVES
+	};
+	size_t pairing = ADJACENT;
 	p->attention.maps = given(b, ROLE_LAMBDA) ? 2 : 1;
+	if (p->attention.maps == 1)
+		return ATTN_OK;
+	TRY(setting_choice(b, ROLE_LAMBDA_PAIRING, &pairing, err));
+	p->attention.maps_apart = pairing == HALVES;
 	return ATTN_OK;
+}
+
+/* Columns of values (rows, G e) whose heads have halves that lie G halves apart, side by side:
+ * a copy in the pool. */
+static enum attn_status join_halves(struct problem *p, const float **data, size_t rows, size_t stride,
+				    struct attn_error *err)
+{
+	const struct attention *a = &p->attention;
+	size_t half = a->value_size / 2, width = a->kv_heads * a->value_size;
+	float *copy = *data ? float_pool_take(&p->floats, rows * width) : NULL;
+	if (!*data)
+		return ATTN_OK;
+	if (!copy)
+		return attn_fail_memory(err);
+	for (size_t r = 0; r < rows; r++)
+		for (size_t c = 0; c < width; c++) {
+			size_t part = c / half; /* of head part / 2 */
+			size_t from = (part % 2 * a->kv_heads + part / 2) * half + c % half;
+			copy[r * width + c] = (*data)[r * stride + from];
+		}
+	*data = copy;
+	return ATTN_OK;
+}
+
+/* DiffLlama pairs the heads of values as those of Q and K. */
+static enum attn_status bind_value_halves(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	struct attention *a = &p->attention;
+	if (!a->maps_apart || !a->projected || !a->has_values)
+		return ATTN_OK;
+	if (a->value_size % 2 != 0)
+		return setting_fail(given_setting(b, ROLE_LAMBDA_PAIRING),
+				    "adjacent, or an even number of values a head", err);
+	TRY(join_halves(p, &a->wv.data, a->wv.rows, a->wv.stride, err));
+	a->wv.stride = a->kv_heads * a->value_size;
+	return join_halves(p, &a->bv, 1, 0, err);
 }
 
 static enum attn_status bind_lambda(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -160,12 +172,15 @@ static enum attn_status bind_rows(struct problem *p, const struct bundle *b, str
 	p->info.shape = attention_shape(a);
 	if (a->normalization.top_k >= attention_keys(a))
 		a->normalization.top_k = 0; /* all of them */
-	enum attn_status status = bind_labels(&p->info, b, &a->keys, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_labels(&p->info, b, &a->keys, err));
 	a->cross = p->info.shape.cross; /* labels may tell, too */
 	a->masking = masking_of_all(&p->info.shape);
 	return bind_masking(&a->masking, b, &p->notes, err);
+}
+
+static enum attn_status check_unknown(struct problem *p, const struct bundle *b, struct attn_error *err)
+{
+	return unknown_check(b, &p->notes, err);
 }
 
 static enum attn_status check_unused(struct problem *p, const struct bundle *b, struct attn_error *err)
@@ -177,9 +192,10 @@ enum attn_status problem_init(struct problem *p, const struct bundle *b, struct 
 {
 	static enum attn_status (*const steps[])(struct problem *, const struct bundle *,
 						 struct attn_error *) = {
-	    check_unknown, bind_maps,     bind_form,      bind_past,    bind_appended, bind_output,
-	    bind_norms,    bind_rotary,   bind_positions, bind_score,   bind_lambda,   bind_normalizer,
-	    bind_rows,     bind_relative, check_linear,   check_unused,
+	    check_unknown,      bind_maps,    bind_form,    bind_past,       bind_appended,
+	    bind_value_halves,  bind_output,  bind_norms,   bind_rotary,     bind_positions,
+	    bind_rotary_length, bind_score,   bind_lambda,  bind_normalizer, bind_rows,
+	    bind_relative,      check_linear, check_unused,
 	};
 	*p = (struct problem){.attention = {.batch = 1}};
 	enum attn_status status = ATTN_OK;

@@ -1,5 +1,6 @@
 #include "input/roles.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,12 @@ static const char *find_alias(const char *name)
 	return NULL;
 }
 
+const char *role_meant(const char *name)
+{
+	const char *role = find_alias(name);
+	return role ? role : name;
+}
+
 const char *role_suggest(const char *name)
 {
 	const char *best = find_alias(name);
@@ -51,6 +58,42 @@ const char *role_suggest(const char *name)
 		}
 	}
 	return best;
+}
+
+/* Whether `a` is `b` with two neighbours swapped. */
+static bool is_swap(const char *a, const char *b)
+{
+	size_t i = 0;
+	while (a[i] && a[i] == b[i])
+		i++;
+	return a[i] && a[i + 1] && a[i] == b[i + 1] && a[i + 1] == b[i] && strcmp(a + i + 2, b + i + 2) == 0;
+}
+
+static bool is_slip(const char *name, const struct role *role)
+{
+	enum {
+		LONG = 8
+	};
+	size_t distance = edit_distance(name, role->name), length = strlen(name);
+	if (length < 4 || (role->about & ABOUT_RESULT) || !(role->option || role->kind == KIND_TEXT))
+		return false;
+	return distance <= (length < LONG ? 1 : 2) || is_swap(name, role->name);
+}
+
+const char *role_suggest_slip(const char *name)
+{
+	char plain[ROLE_NAME];
+	const char *alias = find_alias(name);
+	if (alias || strlen(name) >= sizeof plain)
+		return alias;
+	snprintf(plain, sizeof plain, "%s", name);
+	for (char *c = plain; *c; c++)
+		*c = (char)(*c == '-' ? '_' : tolower((unsigned char)*c));
+	enum role_id same = role_find(plain);
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++)
+		if (id == same || is_slip(plain, &roles[id]))
+			return roles[id].name;
+	return NULL;
 }
 
 void role_option(const struct role *role, char text[ROLE_NAME])

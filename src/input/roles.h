@@ -71,6 +71,14 @@ enum role_id role_find(const char *name); /* case-sensitive; ROLE_NONE when unkn
  * third of its letters, or 2 edits for a short one, differ). */
 const char *role_suggest(const char *name);
 
+/* The role that published configurations call `name`, or `name` itself. */
+const char *role_meant(const char *name);
+
+/* As role_suggest, but of a name among others' that need not be ours, such as a key of a file's
+ * metadata: one that means a setting, or is a slip of the pen away (an edit, or two neighbours
+ * swapped, or two edits of a long one). */
+const char *role_suggest_slip(const char *name);
+
 /* "num-heads" of num_heads, into text[ROLE_NAME]. */
 enum {
 	ROLE_NAME = 40

@@ -66,9 +66,9 @@ enum attn_status setting_axes(const struct bundle *b, bool *layer, bool *batch, 
 			      struct attn_error *err)
 {
 	struct axis_list list;
-	enum attn_status status = axis_list_read(b, &list, err);
+	TRY(axis_list_read(b, &list, err));
 	*set = list.setting != NULL;
 	*layer = axis_list_has(&list, AXIS_LAYER);
 	*batch = axis_list_has(&list, AXIS_BATCH);
-	return status;
+	return ATTN_OK;
 }

@@ -23,7 +23,8 @@ static bool done(struct row_consumer *consumer)
 static void add_axis(struct tensor_spec *spec, const char *name, size_t length, size_t first,
 		     const struct string_list *labels)
 {
-	spec->axes[spec->rank++] = (struct axis){name, length, first, labels};
+	spec->axes[spec->rank++] =
+	    (struct axis){.name = name, .length = length, .first = first, .labels = labels};
 }
 
 /* weights or scores, (H, N, M) with layers and batch items in front as the input has them. */
@@ -32,11 +33,15 @@ static void add_rows_spec(struct result_file *file, const char *name, const char
 	const struct rows_info *info = file->subject->info;
 	struct tensor_spec *spec = &file->specs[file->spec_count++];
 	*spec = (struct tensor_spec){.name = name, .value_name = value_name, .dtype = DTYPE_F32};
-	if (info->has_layers)
+	if (info->has_layers) {
 		add_axis(spec, "layer", info->shape.layers, info->first_layer, NULL);
+		spec->axes[spec->rank - 1].numbers = info->layer_numbers;
+	}
 	if (info->has_batch)
 		add_axis(spec, "batch", info->shape.batch, 0, NULL);
 	add_axis(spec, "head", info->shape.heads, 0, NULL);
+	spec->axes[spec->rank - 1].numbers = info->head_numbers;
+	spec->axes[spec->rank - 1].text = info->joined_heads;
 	add_axis(spec, "query", info->shape.queries, 0, &info->query_labels);
 	add_axis(spec, "key", info->shape.keys, 0, &info->key_labels);
 }
@@ -123,23 +128,49 @@ static enum attn_status copy_text(struct bundle *labels, const char *name, const
 	return bundle_add_text(labels, name, NULL, &copy, err);
 }
 
+/* The names of heads.  Those of chosen ones say their numbers, unless they have others, and
+ * joined ones what they are. */
+static enum attn_status add_head_names(struct bundle *labels, const struct rows_info *info,
+				       struct attn_error *err)
+{
+	struct string_list names = {0};
+	struct buffer name = BUFFER_INIT;
+	bool ok = true;
+	if (!info->head_names.count && !info->head_numbers && !info->joined_heads && !info->joined_layers)
+		return ATTN_OK;
+	for (size_t i = 0; i < info->shape.heads && ok; i++) {
+		buffer_clear(&name);
+		if (info->joined_heads)
+			buffer_add_string(&name, info->joined_heads);
+		else if (info->head_names.count)
+			buffer_add_string(&name, info->head_names.items[i]);
+		else
+			buffer_printf(&name, "head %zu", head_number(info, i));
+		if (info->joined_layers)
+			buffer_printf(&name, ", %s", info->joined_layers);
+		ok = !name.failed && string_list_add(&names, name.data);
+	}
+	buffer_release(&name);
+	if (ok)
+		return bundle_add_text(labels, "head_names", NULL, &names, err);
+	string_list_release(&names);
+	return attn_fail_memory(err);
+}
+
 /* Tokens and head names.  The keys get labels of their own in cross-attention, always, so
  * that a stored result cannot be taken for self-attention, and in a view of some. */
 static enum attn_status add_texts(struct bundle *labels, const struct subject *subject,
 				  struct attn_error *err)
 {
 	const struct rows_info *info = subject->info;
-	bool some =
-	    subject_is_view(subject) && (info->key_numbers || info->shape.keys != info->shape.queries);
-	size_t keys = subject_is_view(subject) ? info->shape.keys : subject->masking->plain_keys;
-	enum attn_status status = ATTN_OK;
+	bool kept = subject_keeps_masking(subject);
+	bool some = !kept && (info->key_numbers || info->shape.keys != info->shape.queries);
+	size_t keys = kept ? subject->masking->plain_keys : info->shape.keys;
 	if (info->has_tokens || some)
-		status = copy_text(labels, "tokens", &info->query_labels, 0, info->shape.queries, err);
-	if (status == ATTN_OK && (info->shape.cross || some))
-		status = copy_text(labels, "source_tokens", &info->key_labels, 0, keys, err);
-	if (status == ATTN_OK && info->head_names.count)
-		status = copy_text(labels, "head_names", &info->head_names, 0, info->shape.heads, err);
-	return status;
+		TRY(copy_text(labels, "tokens", &info->query_labels, 0, info->shape.queries, err));
+	if (info->shape.cross || some)
+		TRY(copy_text(labels, "source_tokens", &info->key_labels, 0, keys, err));
+	return add_head_names(labels, info, err);
 }
 
 static enum attn_status add_number(struct bundle *labels, const char *name, size_t number,
@@ -167,27 +198,29 @@ static enum attn_status add_lambda(struct bundle *labels, const struct attention
 }
 
 /* Whether a result says what its input said.  What is about the form of the input's tensors it
- * does not, and a view has keys of its own. */
+ * does not, and a view may have keys of its own, or other layers. */
 static bool is_kept(const struct setting *s, const struct subject *subject)
 {
 	unsigned about = roles[s->role].about;
 	bool of_keys = about & (ABOUT_MASKING | ABOUT_KEYS);
-	return s->role != ROLE_NONE && !(about & ABOUT_FORM) && !(of_keys && subject_is_view(subject));
+	bool of_layer =
+	    s->role == ROLE_LAYER && (subject->info->layer_numbers || subject->info->joined_layers);
+	return s->role != ROLE_NONE && !(about & ABOUT_FORM) && !of_layer &&
+	       !(of_keys && !subject_keeps_masking(subject));
 }
 
 /* What the keys of a computed row are, beside own ones. */
 static enum attn_status add_keys(struct bundle *labels, const struct key_counts *keys, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	if (keys->past)
-		status = add_number(labels, "past_keys", keys->past, err);
-	if (status == ATTN_OK && (keys->bias || keys->zero))
-		status = bundle_override(labels, "appended_keys",
-					 keys->bias && keys->zero ? "bias,zero"
-					 : keys->bias             ? "bias"
-								  : "zero",
-					 NULL, err);
-	return status;
+		TRY(add_number(labels, "past_keys", keys->past, err));
+	if (keys->bias || keys->zero)
+		TRY(bundle_override(labels, "appended_keys",
+				    keys->bias && keys->zero ? "bias,zero"
+				    : keys->bias             ? "bias"
+							     : "zero",
+				    NULL, err));
+	return ATTN_OK;
 }
 
 /* The input's settings, and what a result needs to be read back. */
@@ -196,29 +229,27 @@ static enum attn_status add_settings(struct bundle *labels, const struct subject
 {
 	const struct rows_info *info = subject->info;
 	const struct attention *a = subject->attention;
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < subject->settings->setting_count && status == ATTN_OK; i++) {
+	for (size_t i = 0; i < subject->settings->setting_count; i++) {
 		const struct setting *s = &subject->settings->settings[i];
 		if (is_kept(s, subject))
-			status = bundle_override(labels, s->name, s->value, NULL, err);
+			TRY(bundle_override(labels, s->name, s->value, NULL, err));
 	}
-	if (status == ATTN_OK)
-		status = add_number(labels, "num_heads", info->shape.heads, err);
-	if (status == ATTN_OK && a)
-		status = add_number(labels, "num_kv_heads", a->kv_heads, err);
-	if (status == ATTN_OK && a && a->lambda)
-		status = add_lambda(labels, a, err);
-	if (status == ATTN_OK && a && !subject_is_view(subject))
-		status = add_keys(labels, &a->keys, err);
-	if (status == ATTN_OK && (info->has_layers || info->has_batch))
-		status = bundle_override(labels, "axes",
-					 info->has_layers && info->has_batch ? "layer,batch"
-					 : info->has_batch                   ? "batch"
-									     : "layer",
-					 NULL, err);
-	if (status == ATTN_OK)
-		status = bundle_override(labels, "version", ATTN_VERSION, NULL, err);
-	return status;
+	TRY(add_number(labels, "num_heads", subject->whole->shape.heads, err));
+	if (info->layer_numbers)
+		TRY(add_number(labels, "layer", info->layer_numbers[0], err));
+	if (a)
+		TRY(add_number(labels, "num_kv_heads", a->kv_heads, err));
+	if (a && a->lambda)
+		TRY(add_lambda(labels, a, err));
+	if (a && subject_keeps_masking(subject))
+		TRY(add_keys(labels, &a->keys, err));
+	if (info->has_layers || info->has_batch)
+		TRY(bundle_override(labels, "axes",
+				    info->has_layers && info->has_batch ? "layer,batch"
+				    : info->has_batch                   ? "batch"
+									: "layer",
+				    NULL, err));
+	return bundle_override(labels, "version", ATTN_VERSION, NULL, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -237,7 +268,7 @@ enum attn_status result_labels(struct bundle *labels, const struct subject *subj
 	return status;
 }
 
-static enum attn_status choose_format(const char *path, enum format *format, struct attn_error *err)
+enum attn_status result_format(const char *path, enum format *format, struct attn_error *err)
 {
 	enum format ending = format_of_name(path);
 	if (ending != FORMAT_UNKNOWN)
@@ -253,16 +284,21 @@ static enum attn_status choose_format(const char *path, enum format *format, str
 	return ATTN_OK;
 }
 
+/* An npz has no settings, but weights that may be negative must be known for such. */
+static bool stores_lambda(const struct result_file *file, enum format format)
+{
+	const struct attention *a = file->subject->attention;
+	return file->parts.weights && format == FORMAT_NPZ && a && a->lambda;
+}
+
 /* All but the writer. */
 static enum attn_status describe(struct result_file *file, const struct subject *subject, const char *path,
 				 enum format *chosen, struct result_parts parts, struct attn_error *err)
 {
 	*file = (struct result_file){
 	    .consumer = {.consume = consume, .done = done}, .path = path, .parts = parts, .subject = subject};
-	enum attn_status status = choose_format(path, chosen, err);
+	TRY(result_format(path, chosen, err));
 	enum format format = *chosen;
-	if (status != ATTN_OK)
-		return status;
 	if (parts.weights)
 		add_rows_spec(file, "weights", "weight");
 	if (parts.scores)
@@ -271,9 +307,15 @@ static enum attn_status describe(struct result_file *file, const struct subject 
 		add_columns_spec(file, "context", subject->output->context_size);
 	if (parts.output)
 		add_columns_spec(file, "output", subject_output_size(subject));
-	if (parts.weights && !subject_is_view(subject) &&
+	if (parts.weights && subject_keeps_masking(subject) &&
 	    (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
 		masking_specs(subject->masking, file->specs, &file->spec_count);
+	if (stores_lambda(file, format)) {
+		struct tensor_spec *spec = &file->specs[file->spec_count++];
+		*spec = (struct tensor_spec){.name = "lambda", .dtype = DTYPE_F32};
+		add_axis(spec, "head", subject->attention->heads, 0, NULL);
+	}
+	file->has_lambda = stores_lambda(file, format);
 	return result_labels(&file->labels, subject, err);
 }
 
@@ -314,7 +356,10 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 	if (file->parts.output && status == ATTN_OK)
 		status = tensor_writer_put(file->writer, index++, output, rows * subject_output_size(subject),
 					   err);
-	if (index < file->spec_count && status == ATTN_OK)
+	if (file->has_lambda && status == ATTN_OK)
+		status = tensor_writer_put(file->writer, index, subject->attention->lambda,
+					   subject->attention->heads, err);
+	else if (index < file->spec_count && status == ATTN_OK)
 		status = masking_put(file->writer, index, file->subject->masking, err);
 	if (status == ATTN_OK) {
 		status = tensor_writer_commit(file->writer, err);

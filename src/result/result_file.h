@@ -22,6 +22,7 @@ struct result_file {
 	const struct subject *subject;
 	struct tensor_spec specs[8];
 	size_t spec_count;
+	bool has_lambda; /* the last of the specs */
 	struct bundle labels;
 	struct tensor_writer *writer;
 };
@@ -42,6 +43,10 @@ enum attn_status result_size(const struct subject *subject, const char *path, en
 enum attn_status result_commit(struct result_file *file, const float *context, const float *output,
 			       struct attn_error *err);
 void result_abort(struct result_file *file); /* safe on a zeroed one */
+
+/* The format of `path`, by its ending, or *format where that says nothing (npy on standard
+ * output), into *format.  ATTN_USAGE where neither says it. */
+enum attn_status result_format(const char *path, enum format *format, struct attn_error *err);
 
 /* What a result says about its rows: tokens, head names, and settings by name. */
 enum attn_status result_labels(struct bundle *labels, const struct subject *subject, struct attn_error *err);

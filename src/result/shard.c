@@ -27,21 +27,16 @@ enum attn_status shard_describe(const struct shard *shard, struct bundle *to, st
 	char text[200];
 	int length = 0;
 	snprintf(text, sizeof text, "%zu/%zu", shard->number, shard->count);
-	enum attn_status status = bundle_override(to, "attn_part", text, NULL, err);
+	TRY(bundle_override(to, "attn_part", text, NULL, err));
 	snprintf(text, sizeof text, "%016" PRIx64, shard->run);
-	if (status == ATTN_OK)
-		status = bundle_override(to, "attn_run", text, NULL, err);
+	TRY(bundle_override(to, "attn_run", text, NULL, err));
 	shard_sizes(&copy, sizes);
 	for (int i = 0; i < SIZES; i++)
 		length +=
 		    snprintf(text + length, sizeof text - (size_t)length, "%s%zu", i ? "," : "", *sizes[i]);
-	if (status == ATTN_OK)
-		status = bundle_override(to, "attn_sizes", text, NULL, err);
-	if (status == ATTN_OK)
-		status = bundle_override(to, "attn_tokens", shard->has_tokens ? "true" : "false", NULL, err);
-	if (status == ATTN_OK)
-		status = bundle_override(to, "attn_kernel", shard->kernel, NULL, err);
-	return status;
+	TRY(bundle_override(to, "attn_sizes", text, NULL, err));
+	TRY(bundle_override(to, "attn_tokens", shard->has_tokens ? "true" : "false", NULL, err));
+	return bundle_override(to, "attn_kernel", shard->kernel, NULL, err);
 }
 
 static const char *setting_text(const struct bundle *b, const char *name)
@@ -169,17 +164,14 @@ static enum attn_status check_numbers(const struct bundle *shards, size_t count,
 enum attn_status shards_check(struct bundle *shards, size_t count, const char *version,
 			      struct string_list *notes, struct attn_error *err)
 {
-	enum attn_status status = ATTN_OK;
 	char note[400];
 	struct shard shard, first;
-	for (size_t i = 0; i < count && status == ATTN_OK; i++)
-		status = check_shard(&shards[i], &shards[0], version, err);
-	if (status != ATTN_OK)
-		return status;
+	for (size_t i = 0; i < count; i++)
+		TRY(check_shard(&shards[i], &shards[0], version, err));
 	qsort(shards, count, sizeof *shards, by_number);
-	status = check_numbers(shards, count, err);
+	TRY(check_numbers(shards, count, err));
 	shard_read(&shards[0], &first);
-	for (size_t i = 1; i < count && status == ATTN_OK; i++) {
+	for (size_t i = 1; i < count; i++) {
 		shard_read(&shards[i], &shard);
 		if (strcmp(shard.kernel, first.kernel) == 0)
 			continue;
@@ -190,5 +182,5 @@ enum attn_status shards_check(struct bundle *shards, size_t count, const char *v
 		    shard_name(&shards[0]), first.kernel, shard_name(&shards[i]), shard.kernel);
 		return string_list_add(notes, note) ? ATTN_OK : attn_fail_memory(err);
 	}
-	return status;
+	return ATTN_OK;
 }

@@ -73,7 +73,7 @@ static void add_matrix(struct shard_file *s, const char *name, const char *rows_
 	    .name = name,
 	    .dtype = DTYPE_F32,
 	    .rank = 2,
-	    .axes = {{rows_name, rows, 0, NULL}, {cols_name, cols, 0, NULL}},
+	    .axes = {{.name = rows_name, .length = rows}, {.name = cols_name, .length = cols}},
 	};
 }
 
@@ -97,16 +97,12 @@ static void add_specs(struct shard_file *s)
 
 static enum attn_status write_head(struct shard_file *s, const char *path, struct attn_error *err)
 {
-	enum attn_status status = s->shard.number == 1
-				      ? result_labels(&s->labels, s->subject, err)
-				      : bundle_override(&s->labels, "version", ATTN_VERSION, NULL, err);
-	if (status == ATTN_OK)
-		status = shard_describe(&s->shard, &s->labels, err);
+	TRY(s->shard.number == 1 ? result_labels(&s->labels, s->subject, err)
+				 : bundle_override(&s->labels, "version", ATTN_VERSION, NULL, err));
+	TRY(shard_describe(&s->shard, &s->labels, err));
 	add_specs(s);
-	if (status == ATTN_OK)
-		status = tensor_writer_open(&s->writer, path, FORMAT_SAFETENSORS, s->specs, s->spec_count,
-					    &s->labels, err);
-	return status;
+	return tensor_writer_open(&s->writer, path, FORMAT_SAFETENSORS, s->specs, s->spec_count, &s->labels,
+				  err);
 }
 
 static enum attn_status put_rest(struct shard_file *s, struct attn_error *err)
@@ -146,10 +142,9 @@ enum attn_status shard_file_open(struct shard_file *file, const struct subject *
 		return attn_fail(err, ATTN_BAD_INPUT,
 				 "there are %zu past keys, expected at most %d for shards without weights",
 				 past, SHARDS_MAX_PAST);
-	enum attn_status status = bundle_fingerprint(subject->settings, &file->shard.run, err);
-	if (status == ATTN_OK)
-		status = find_rows(file, err);
-	return status == ATTN_OK ? write_head(file, path, err) : status;
+	TRY(bundle_fingerprint(subject->settings, &file->shard.run, err));
+	TRY(find_rows(file, err));
+	return write_head(file, path, err);
 }
 
 enum attn_status shard_file_commit(struct shard_file *file, struct attn_error *err)

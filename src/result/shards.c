@@ -163,12 +163,9 @@ static enum attn_status bind_piece(struct shards *s, const struct bundle *b, siz
 	piece->count = rows_before_block(&s->source.shape, last) - piece->first;
 	if (piece->count == 0)
 		return ATTN_OK;
-	enum attn_status status =
-	    find_tensor(b, ROLE_WEIGHTS, piece->count, shard.keys, &piece->weights, err);
-	if (status == ATTN_OK && shard.value_size > 0)
-		status = find_tensor(b, ROLE_CONTEXT, piece->count, shard.value_size, &piece->context, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(find_tensor(b, ROLE_WEIGHTS, piece->count, shard.keys, &piece->weights, err));
+	if (shard.value_size > 0)
+		TRY(find_tensor(b, ROLE_CONTEXT, piece->count, shard.value_size, &piece->context, err));
 	if (!piece->weights && (s->want.weights || !piece->context))
 		return fail_lacking(b, "weights", err);
 	if (!piece->context && s->want.context)
@@ -189,10 +186,9 @@ static enum attn_status bind_pieces(struct shards *s, const struct bundle *shard
 	if (!rows_block_count(&s->source.shape, &blocks) || !size_mul(blocks, ROWS_BLOCK, &rows))
 		return attn_fail(err, ATTN_BAD_INPUT, "'%s' has damaged settings: too many rows",
 				 shard_name(shards));
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < s->count && status == ATTN_OK; i++)
-		status = bind_piece(s, &shards[i], blocks, &s->pieces[i], err);
-	return status;
+	for (size_t i = 0; i < s->count; i++)
+		TRY(bind_piece(s, &shards[i], blocks, &s->pieces[i], err));
+	return ATTN_OK;
 }
 
 /* Nothing but weights in the file shows that there are as many keys as it says, and each
@@ -216,19 +212,14 @@ static enum attn_status bind_names(struct shards *s, struct rows_info *info, con
 	bool set;
 	info->shape = s->source.shape;
 	info->shape.signed_weights = given_setting(b, ROLE_LAMBDA) != NULL;
-	enum attn_status status = setting_axes(b, &info->has_layers, &info->has_batch, &set, err);
-	if (status == ATTN_OK)
-		status = stored_keys(&info->shape, b, &keys, err);
-	if (status == ATTN_OK)
-		status = check_past(s, b, &keys, err);
+	TRY(setting_axes(b, &info->has_layers, &info->has_batch, &set, err));
+	TRY(stored_keys(&info->shape, b, &keys, err));
+	TRY(check_past(s, b, &keys, err));
 	/* Only what has labels of its own has other keys than queries. */
-	if (status == ATTN_OK && keys.own != shard->queries && !given_text(b, ROLE_SOURCE_TOKENS))
-		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' has no 'source_tokens', expected %zu strings",
-				   shard_name(b), keys.own);
-	if (status == ATTN_OK)
-		status = bind_labels(info, b, &keys, err);
-	if (status != ATTN_OK)
-		return status;
+	if (keys.own != shard->queries && !given_text(b, ROLE_SOURCE_TOKENS))
+		return attn_fail(err, ATTN_BAD_INPUT, "'%s' has no 'source_tokens', expected %zu strings",
+				 shard_name(b), keys.own);
+	TRY(bind_labels(info, b, &keys, err));
 	info->has_tokens = shard->has_tokens; /* numbers may stand for labels */
 	s->source.shape = info->shape;
 	s->masking = masking_of_all(&info->shape);
@@ -265,9 +256,7 @@ static enum attn_status bind(struct shards *s, struct rows_info *info, struct bu
 			     const char *version, struct string_list *notes, struct attn_error *err)
 {
 	struct shard shard;
-	enum attn_status status = shards_check(shards, s->count, version, notes, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(shards_check(shards, s->count, version, notes, err));
 	shard_read(&shards[0], &shard);
 	s->value_size = shard.value_size;
 	s->want.context &= shard.value_size > 0;
@@ -275,12 +264,9 @@ static enum attn_status bind(struct shards *s, struct rows_info *info, struct bu
 	s->pieces = array_alloc(s->count, sizeof *s->pieces);
 	if (!s->pieces)
 		return attn_fail_memory(err);
-	status = bind_pieces(s, shards, &shard, err);
-	if (status == ATTN_OK)
-		status = bind_names(s, info, &shards[0], &shard, notes, err);
-	if (status == ATTN_OK)
-		status = bind_finishing(s, &shards[0], &shard, err);
-	return status;
+	TRY(bind_pieces(s, shards, &shard, err));
+	TRY(bind_names(s, info, &shards[0], &shard, notes, err));
+	return bind_finishing(s, &shards[0], &shard, err);
 }
 
 static enum attn_status shards_start(struct row_source *source, struct attn_error *err)

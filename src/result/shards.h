@@ -4,8 +4,8 @@
  * All blocks of rows, in the order of rows_stream, are cut into as many ranges as
  * there are shards.  A shard is a bundle with `weights` (rows, keys), `context`
  * (rows, value size) or both, and settings that say which shard it is of which run.
- * The first one also has what the rows need to be shown: labels, settings, what
- * hides keys, and the output projection.
+ * The first one also has what the rows need to be shown: labels, settings, masks,
+ * and the output projection.
  */
 #ifndef ATTN_RESULT_SHARDS_H
 #define ATTN_RESULT_SHARDS_H

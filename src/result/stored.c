@@ -1,6 +1,8 @@
 #include "result/stored.h"
 
 #include <float.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +13,20 @@
 #include "input/given.h"
 #include "input/settings.h"
 #include "util/memory.h"
+#include "util/number.h"
 #include "util/threads.h"
+
+/* How far a sum of weights may be from 1: those of float16, or written with two digits. */
+#define SUM_TOLERANCE 0.0101
+
+/* A sum above 1 but below this may come of dropout, which divides by what it keeps. */
+#define SUM_DROPOUT 1.4
 
 struct stored {
 	struct row_source source; /* first: a source is cast to its stored result */
+	char maskers[200];        /* what masks, where it did not come with the weights; or "" */
+	bool sums_to_one;
+	atomic_size_t first_off; /* the first row read whose sum is not 1; SIZE_MAX: none */
 	struct masking masking;
 	struct tensor *weights;
 	size_t strides[AXIS_NAMES]; /* elements; 0 for an axis that is not there */
@@ -45,15 +57,15 @@ static enum attn_status fail_weight(const struct tensor *t, const struct rows_sh
 	};
 	char place[300];
 	double value = tensor_get(t, i);
-	const char *hint =
-	    value > 1 && value <= KEPT_LEAST
-		? " (dropout in training leaves weights above 1: evaluate with dropout off, as "
-		  "model.eval() does)"
-		: "";
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a %s%s", origin_name(t->origin),
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected a %s", origin_name(t->origin),
 			 tensor_index_text(t, i, place, sizeof place), value,
-			 shape->signed_weights ? "finite weight" : "weight from 0 to 1",
-			 shape->signed_weights ? "" : hint);
+			 shape->signed_weights ? "finite weight"
+			 : value > 1 && value <= KEPT_LEAST
+			     ? "weight from 0 to 1 (dropout in training leaves weights above 1: evaluate "
+			       "with dropout off, as model.eval() does)"
+			 : value < 0 && isfinite(value) ? "weight from 0 to 1 (differential attention "
+							  "leaves negative ones: give --lambda)"
+							: "weight from 0 to 1");
 }
 
 enum attn_status stored_check(const struct tensor *t, const struct rows_shape *shape, size_t first,
@@ -77,14 +89,135 @@ enum attn_status stored_check(const struct tensor *t, const struct rows_shape *s
 	return ATTN_OK;
 }
 
+static size_t row_start(const struct stored *s, size_t layer, size_t batch, size_t head, size_t query)
+{
+	return batch * s->strides[AXIS_BATCH] + layer * s->strides[AXIS_LAYER] +
+	       head * s->strides[AXIS_HEAD] + query * s->strides[AXIS_QUERY];
+}
+
+/* The place of row `number` of the order (layer, batch, head, query). */
+struct row_place {
+	size_t layer, batch, head, query, start;
+};
+
+static struct row_place row_place(const struct stored *s, size_t number)
+{
+	const struct rows_shape *shape = &s->source.shape;
+	struct row_place at = {.query = number % shape->queries};
+	number /= shape->queries;
+	at.head = number % shape->heads;
+	number /= shape->heads;
+	at.batch = number % shape->batch;
+	at.layer = number / shape->batch;
+	at.start = row_start(s, at.layer, at.batch, at.head, at.query);
+	return at;
+}
+
+/* Weights at masked keys: the first of all and their count, by reading the whole tensor. */
+static enum attn_status fail_masked(const struct stored *s, struct attn_error *err)
+{
+	const struct rows_shape *shape = &s->source.shape;
+	size_t rows = shape->layers * shape->batch * shape->heads * shape->queries, found = 0, first = 0;
+	unsigned char *cells = array_alloc(shape->keys, 1);
+	char place[300];
+	if (!cells)
+		return attn_fail_memory(err);
+	for (size_t row = 0; row < rows; row++) {
+		struct row_place at = row_place(s, row);
+		masking_row(&s->masking, at.batch, at.head, at.query, cells);
+		for (size_t k = 0; k < shape->keys; k++)
+			if (!cells[k] && tensor_get(s->weights, at.start + k * s->strides[AXIS_KEY]) != 0 &&
+			    found++ == 0)
+				first = at.start + k * s->strides[AXIS_KEY];
+	}
+	free(cells);
+	return attn_fail(
+	    err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected 0 where %s masks it (%zu such weight%s)",
+	    origin_name(s->weights->origin), tensor_index_text(s->weights, first, place, sizeof place),
+	    tensor_get(s->weights, first), s->maskers, found, found == 1 ? "" : "s");
+}
+
+/* What masks beside the weights must agree with them. */
+static enum attn_status check_masked(const struct stored *s, const struct row_block *block,
+				     struct attn_error *err)
+{
+	size_t count = block->count * block->keys;
+	for (size_t i = 0; i < count; i++)
+		if (!block->cells[i] && block->weights[i] != 0)
+			return fail_masked(s, err);
+	return ATTN_OK;
+}
+
+static bool sum_is_off(double sum)
+{
+	return sum != 0 && fabs(sum - 1) > SUM_TOLERANCE;
+}
+
+/* Remember the first row whose weights do not add up to 1, whichever thread meets it. */
+static void check_sums(struct stored *s, const struct row_block *block)
+{
+	size_t number = rows_number(&s->source.shape, block->layer, block->batch, block->head, block->query);
+	for (size_t r = 0; r < block->count; r++) {
+		const float *w = block->weights + r * block->keys;
+		double sums[4] = {0};
+		for (size_t k = 0; k < block->keys; k++)
+			sums[k % 4] += (double)w[k];
+		if (!sum_is_off(sums[0] + sums[1] + sums[2] + sums[3]))
+			continue;
+		size_t first = atomic_load(&s->first_off);
+		while (number + r < first && !atomic_compare_exchange_weak(&s->first_off, &first, number + r))
+			;
+		return;
+	}
+}
+
+/* Whether each key's weights add up to 1, in the head of a row. */
+static bool columns_sum_to_one(const struct stored *s, const struct row_place *at)
+{
+	const struct rows_shape *shape = &s->source.shape;
+	size_t head = row_start(s, at->layer, at->batch, at->head, 0);
+	for (size_t k = 0; k < shape->keys; k++) {
+		double sum = 0;
+		for (size_t q = 0; q < shape->queries; q++)
+			sum += tensor_get(s->weights,
+					  head + q * s->strides[AXIS_QUERY] + k * s->strides[AXIS_KEY]);
+		if (fabs(sum - 1) > SUM_TOLERANCE)
+			return false;
+	}
+	return true;
+}
+
+static bool stored_remark(struct row_source *source, char *text, size_t size)
+{
+	struct stored *s = (struct stored *)source;
+	size_t row = atomic_exchange(&s->first_off, SIZE_MAX);
+	if (row == SIZE_MAX)
+		return false;
+	struct row_place at = row_place(s, row);
+	char where[100] = "";
+	double sum = 0;
+	for (size_t k = 0; k < s->source.shape.keys; k++)
+		sum += tensor_get(s->weights, at.start + k * s->strides[AXIS_KEY]);
+	if (s->source.shape.layers > 1)
+		snprintf(where, sizeof where, " of layer %zu", at.layer);
+	if (s->source.shape.batch > 1)
+		snprintf(where + strlen(where), sizeof where - strlen(where), " of batch item %zu", at.batch);
+	snprintf(text, size, "'%.200s': row %zu of head %zu%s sums to %.6g, expected 1%s",
+		 origin_name(s->weights->origin), at.query, at.head, where, sum,
+		 columns_sum_to_one(s, &at)     ? " (columns do: transposed?)"
+		 : sum > 1 && sum < SUM_DROPOUT ? " (dropout in training?)"
+						: "");
+	s->sums_to_one = false; /* said once */
+	return true;
+}
+
 static enum attn_status stored_read(struct row_source *source, size_t worker, struct row_block *block,
 				    struct attn_error *err)
 {
 	struct stored *s = (struct stored *)source;
 	const struct rows_shape *shape = &s->source.shape;
 	const size_t row_stride = s->strides[AXIS_QUERY], key_stride = s->strides[AXIS_KEY];
-	size_t first = block->batch * s->strides[AXIS_BATCH] + block->layer * s->strides[AXIS_LAYER] +
-		       block->head * s->strides[AXIS_HEAD] + block->query * row_stride;
+	size_t first = row_start(s, block->layer, block->batch, block->head, block->query);
 	const float *rows = s->in_place ? (const float *)s->weights->data + first : s->rows[worker];
 	unsigned char *cells = s->cells[worker];
 	for (size_t r = 0; r < block->count && !s->in_place; r++)
@@ -97,7 +230,12 @@ static enum attn_status stored_read(struct row_source *source, size_t worker, st
 	block->weights = rows;
 	block->cells = cells;
 	block->context = NULL;
-	return stored_check(s->weights, shape, first, row_stride, key_stride, block, cells, err);
+	if (*s->maskers)
+		TRY(check_masked(s, block, err));
+	TRY(stored_check(s->weights, shape, first, row_stride, key_stride, block, cells, err));
+	if (s->sums_to_one)
+		check_sums(s, block);
+	return ATTN_OK;
 }
 
 static bool allocate(struct stored *s)
@@ -146,9 +284,7 @@ static enum attn_status bind_axes(struct stored *s, struct rows_info *info, cons
 				 "batch items in front",
 				 origin_name(t->origin),
 				 tensor_shape_text(t->rank, t->shape, found, sizeof found));
-	enum attn_status status = axis_list_read(b, &axes, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(axis_list_read(b, &axes, err));
 	if (!axis_list_fit(&axes, t->rank))
 		return fail_axes(&axes, t, err);
 	shape->layers = shape->batch = shape->heads = 1;
@@ -172,9 +308,7 @@ enum attn_status stored_keys(struct rows_shape *shape, const struct bundle *b, s
 {
 	const struct setting *appended = use_setting(b, ROLE_APPENDED_KEYS);
 	*keys = (struct key_counts){0};
-	enum attn_status status = setting_count(b, ROLE_PAST_KEYS, 0, &keys->past, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(setting_count(b, ROLE_PAST_KEYS, 0, &keys->past, err));
 	if (appended) {
 		keys->bias =
 		    strcmp(appended->value, "bias") == 0 || strcmp(appended->value, "bias,zero") == 0;
@@ -211,23 +345,61 @@ static enum attn_status check_heads(const struct rows_shape *shape, const struct
 	return setting_fail(s, expected, err);
 }
 
+/* What masks the weights, where an option or another file says so: what attn stored beside them
+ * agrees with them. */
+static void list_maskers(struct stored *s, const struct bundle *b)
+{
+	const char *own = s->weights->origin;
+	bool stored = given_setting(b, ROLE_VERSION), other = !stored;
+	size_t used = 0;
+	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++) {
+		const struct setting *set = given_setting(b, id);
+		const struct tensor *t = given_tensor(b, id);
+		bool value = true;
+		if (!(roles[id].about & ABOUT_MASKING) || (!set && !t))
+			continue;
+		if (set && roles[id].kind == KIND_BOOL && parse_bool(set->value, &value) && !value)
+			continue;
+		other |= set ? set->from_command : strcmp(origin_name(t->origin), origin_name(own)) != 0;
+		if (used < sizeof s->maskers)
+			used += (size_t)snprintf(s->maskers + used, sizeof s->maskers - used, "%s%s",
+						 used ? " or " : "", roles[id].name);
+	}
+	if (!other)
+		*s->maskers = '\0';
+}
+
+/* What a file says of its weights: signed ones are differential attention's, and rows beside
+ * sinks sum to less than 1; attn's own are as they were computed. */
+static void use_kinds(struct stored *s, struct rows_info *info, const struct bundle *b)
+{
+	static const enum role_id sinks[] = {ROLE_SINKS, ROLE_ZERO_SINK};
+	info->shape.signed_weights = given(b, ROLE_LAMBDA);
+	use_setting(b, ROLE_LAMBDA);
+	use_tensor(b, ROLE_LAMBDA);
+	s->sums_to_one = !info->shape.signed_weights && !given_setting(b, ROLE_VERSION);
+	for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++) {
+		const struct setting *set = given_setting(b, sinks[i]);
+		s->sums_to_one &= !given(b, sinks[i]);
+		use_tensor(b, sinks[i]);
+		if (set && !set->from_command)
+			use_setting(b, sinks[i]);
+	}
+}
+
 static enum attn_status stored_bind(struct stored *s, struct rows_info *info, const struct bundle *b,
 				    struct string_list *notes, struct attn_error *err)
 {
 	struct key_counts keys;
-	enum attn_status status = bind_axes(s, info, b, err);
-	if (status == ATTN_OK)
-		status = check_heads(&info->shape, b, err);
-	info->shape.signed_weights = given_setting(b, ROLE_LAMBDA) != NULL;
-	if (status == ATTN_OK)
-		status = stored_keys(&info->shape, b, &keys, err);
-	if (status == ATTN_OK)
-		status = bind_labels(info, b, &keys, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(bind_axes(s, info, b, err));
+	TRY(check_heads(&info->shape, b, err));
+	use_kinds(s, info, b);
+	TRY(stored_keys(&info->shape, b, &keys, err));
+	TRY(bind_labels(info, b, &keys, err));
 	s->source.shape = info->shape;
 	s->source.row_cost = info->shape.keys * 8; /* reading and checking take about as long */
 	s->masking = masking_of_all(&info->shape);
+	list_maskers(s, b);
 	return bind_masking(&s->masking, b, notes, err);
 }
 
@@ -238,9 +410,7 @@ static enum attn_status stored_start(struct row_source *source, struct attn_erro
 	const struct tensor *t = s->weights;
 	if (s->cells)
 		return ATTN_OK;
-	enum attn_status status = tensor_load(s->weights, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(tensor_load(s->weights, err));
 	s->in_place = t->dtype == DTYPE_F32 && (uintptr_t)t->data % _Alignof(float) == 0 &&
 		      s->strides[AXIS_KEY] == 1 && s->strides[AXIS_QUERY] == s->source.shape.keys;
 	return allocate(s) ? ATTN_OK : attn_fail_memory(err);
@@ -253,7 +423,9 @@ enum attn_status stored_open(struct named_rows *rows, const struct masking **mas
 	*rows = (struct named_rows){0};
 	if (!s)
 		return attn_fail_memory(err);
-	s->source = (struct row_source){.start = stored_start, .read = stored_read, .free = stored_free};
+	s->source = (struct row_source){
+	    .start = stored_start, .read = stored_read, .remark = stored_remark, .free = stored_free};
+	atomic_init(&s->first_off, SIZE_MAX);
 	s->weights = use_tensor(b, ROLE_WEIGHTS);
 	rows->source = &s->source;
 	enum attn_status status = stored_bind(s, &rows->info, b, notes, err);

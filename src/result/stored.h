@@ -2,7 +2,7 @@
  *
  * Any bundle with `weights` (H, N, M), (N, M) for one head, or with layers or
  * batch items in front ("layer" by default), or with the axes that its setting `axes`
- * names.  What hides keys (mask, key_padding, kv_lengths, causal) is
+ * names.  What masks keys (mask, key_padding, kv_lengths, causal) is
  * read from the same bundle, so that masked cells are told apart from 0.
  */
 #ifndef ATTN_RESULT_STORED_H

@@ -1,7 +1,7 @@
 /* Views: sources of rows that show another source's in part or joined.  A view owns the
  * source that it wraps, and frees it; the names of `inner` stay the caller's, and after a
  * failure so does its source.  A view's blocks have weights and cells, and neither scores
- * nor contexts. */
+ * nor contexts, unless it only chooses heads. */
 #ifndef ATTN_RESULT_VIEW_H
 #define ATTN_RESULT_VIEW_H
 
@@ -23,6 +23,8 @@ struct view_options {
 	bool renormalise;
 };
 
+/* Open a view of some queries and keys, in *view with names of its own.  ATTN_FAILED: no
+ * memory. */
 enum attn_status view_crop_open(struct named_rows *view, const struct named_rows *inner,
 				const struct view_options *options, struct attn_error *err);
 
@@ -30,8 +32,31 @@ enum attn_status view_crop_open(struct named_rows *view, const struct named_rows
  *   mean over the queries in Q that attend to a key ( sum over the keys in K ),
  * so that rows still add up to 1 (Clark et al. 2019).  A pair is masked where all
  * of its tokens' pairs are.  Keys of a KV cache without labels, and appended ones, are words of
- * their own.  Labels are the words as people read them. */
+ * their own.  Labels are the words as people read them.  ATTN_FAILED:
+ * no memory. */
 enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
 				 struct attn_error *err);
+
+/* Scores of a stage in place of weights, 0 where masked.  The inner source must have been asked
+ * for them.  The view's rows may be negative, as signed weights may. */
+enum attn_status view_scores_open(struct named_rows *view, const struct named_rows *inner,
+				  enum score_stage stage, struct attn_error *err);
+
+/* Which heads and layers a view shows, and what it makes of them.  The arrays are not kept;
+ * NULL means all. */
+struct view_heads {
+	const bool *heads, *layers; /* (heads), (layers): chosen, at least one each */
+
+	/* Join the chosen heads of a layer, or layers of a head, or both, to one: each weight is
+	 * the mean over them, where a masked pair counts as 0, or with `largest` the largest of
+	 * those that are not masked.  A pair is masked where all of its are. */
+	bool join_heads, join_layers, largest;
+};
+
+/* What is joined is called "mean of heads 3, 7"; other heads and layers keep their numbers.  The
+ * heads that are not chosen are never read.  Where nothing is joined, blocks are those of the
+ * inner source, with whatever that was asked for. */
+enum attn_status view_heads_open(struct named_rows *view, const struct named_rows *inner,
+				 const struct view_heads *options, struct attn_error *err);
 
 #endif

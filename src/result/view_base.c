@@ -1,5 +1,6 @@
 /* What the views have in common: a source around another. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "result/view_internal.h"
 #include "util/memory.h"
@@ -52,12 +53,32 @@ enum attn_status view_base_finish(struct view_base *base, bool ready, struct nam
 	return attn_fail_memory(err);
 }
 
+/* A copy of an array or a string that may be NULL; false: no memory left. */
+static bool copy_numbers(size_t **to, const size_t *from, size_t count)
+{
+	*to = from ? array_alloc(count, sizeof **to) : NULL;
+	if (*to)
+		memcpy(*to, from, count * sizeof **to);
+	return *to || !from;
+}
+
+static bool copy_string(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return *to || !from;
+}
+
 bool view_info_init(struct rows_info *info, const struct rows_info *from)
 {
 	*info = *from;
 	info->query_labels = info->key_labels = info->head_names = (struct string_list){0};
-	info->query_numbers = info->key_numbers = NULL;
-	bool ok = true;
+	info->query_numbers = info->key_numbers = info->head_numbers = info->layer_numbers = NULL;
+	info->joined_heads = info->joined_layers = NULL;
+	info->other_keys = true;
+	bool ok = copy_numbers(&info->head_numbers, from->head_numbers, from->shape.heads) &&
+		  copy_numbers(&info->layer_numbers, from->layer_numbers, from->shape.layers) &&
+		  copy_string(&info->joined_heads, from->joined_heads) &&
+		  copy_string(&info->joined_layers, from->joined_layers);
 	for (size_t i = 0; i < from->head_names.count && ok; i++)
 		ok = string_list_add(&info->head_names, from->head_names.items[i]);
 	return ok;

@@ -85,9 +85,7 @@ static enum attn_status crop_read(struct row_source *source, size_t worker, stru
 					  .query = query,
 					  .count = count,
 					  .keys = v->base.inner->shape.keys};
-		enum attn_status status = v->base.inner->read(v->base.inner, worker, &inner, err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(v->base.inner->read(v->base.inner, worker, &inner, err));
 		for (size_t r = 0; r < count; r++)
 			block->masked += !make_row(v, query + r, inner.weights + r * inner.keys,
 						   inner.cells + r * inner.keys,
@@ -138,6 +136,8 @@ static bool crop_init(struct crop *v, struct rows_info *info, const struct rows_
 		if (ok)
 			memcpy(v->excluded, options->excluded, from->shape.keys * sizeof *v->excluded);
 	}
+	info->own_offset = from->own_offset + from->shape.past_keys;
+	info->positioned = from->positioned ? from->positioned : from->shape.keys - from->shape.appended_keys;
 	/* Whatever the keys were to each other, those left are keys like any others. */
 	info->shape.past_keys = info->shape.appended_keys = 0;
 	v->base.source.shape = info->shape;

@@ -34,7 +34,7 @@ enum attn_status view_base_start(struct row_source *source, struct attn_error *e
 enum attn_status view_base_finish(struct view_base *base, bool ready, struct named_rows *view,
 				  struct attn_error *err);
 
-/* All of `from` that a view leaves alone: what is not about queries and keys. */
+/* All of `from` that a view of queries and keys leaves alone: what is not about these. */
 bool view_info_init(struct rows_info *info, const struct rows_info *from);
 
 #endif

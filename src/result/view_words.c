@@ -80,9 +80,7 @@ static enum attn_status words_read(struct row_source *source, size_t worker, str
 					  .query = query,
 					  .count = count,
 					  .keys = v->base.inner->shape.keys};
-		enum attn_status status = v->base.inner->read(v->base.inner, worker, &inner, err);
-		if (status != ATTN_OK)
-			return status;
+		TRY(v->base.inner->read(v->base.inner, worker, &inner, err));
 		add_rows(v, &inner, w, &mean, block);
 	}
 	return ATTN_OK;

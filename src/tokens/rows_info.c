@@ -9,6 +9,10 @@ void rows_info_release(struct rows_info *info)
 	string_list_release(&info->head_names);
 	free(info->query_numbers);
 	free(info->key_numbers);
+	free(info->head_numbers);
+	free(info->layer_numbers);
+	free(info->joined_heads);
+	free(info->joined_layers);
 	*info = (struct rows_info){0};
 }
 

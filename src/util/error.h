@@ -9,7 +9,7 @@
 
 enum attn_status {
 	ATTN_OK = 0,        /* done */
-	ATTN_NO_MATCH = 1,  /* nothing matched, or the compared results differ */
+	ATTN_NO_MATCH = 1,  /* nothing matched */
 	ATTN_USAGE = 2,     /* the user asked wrongly */
 	ATTN_BAD_INPUT = 3, /* the input is bad */
 	ATTN_FAILED = 4,    /* could not read, write or allocate */
@@ -31,6 +31,15 @@ enum attn_status attn_fail_errno(struct attn_error *err, enum attn_status status
 
 /* "out of memory" with ATTN_FAILED. */
 enum attn_status attn_fail_memory(struct attn_error *err);
+
+/* Go on where `call` is ATTN_OK, else return its status: for functions that have nothing to
+ * free when a step fails. */
+#define TRY(call)                                                                                            \
+	do {                                                                                                 \
+		enum attn_status try_status_ = (call);                                                       \
+		if (try_status_ != ATTN_OK)                                                                  \
+			return try_status_;                                                                  \
+	} while (0)
 
 /* Put `prefix` and ": " before the message of `err`, as a caller that knows
  * the file does for a reader that knows only bytes. */

@@ -106,9 +106,9 @@ cp w.npy same.npy
 status 0 attn run weights=same.npy --weights same.npy
 same 'an output may be an input' w.npy same.npy
 status 2 attn run x.json --weights a.npy --weights b.npy
-says "'--weights' is given twice: it may be given only once"
+says "'--weights' may be given only once"
 status 2 attn run x.json -o a --directory b
-says "'--directory' is given twice"
+says "'--directory' may be given only once"
 
 # Options of an output that is not made.
 ignored()
@@ -261,6 +261,8 @@ done
 printf '{"q": [[[[1]]], [[[2]]]], "k": [[[[1]]], [[[2]]]]}' > batch.json
 status 0 attn heatmap batch.json -o batch.png
 says 'note: drawing the first of 2 batch items: choose with --batch'
+status 2 attn heatmap batch.json --renormalise -o batch.png
+is 'a picture that is refused has no first item' "$(wc -l < err)" 1
 
 # A large picture on a full disk.
 if [ -w /dev/full ]; then

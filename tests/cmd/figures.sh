@@ -59,18 +59,18 @@ ok "84mm in SVG" grep -q ' width="84mm" height="[0-9.]*mm"' wide.svg
 status 0 attn heatmap $sample --head 3 --width 240pt -o wide.pdf
 ok "240pt in PDF" grep -aq 'MediaBox \[ 0 0 240 ' wide.pdf
 status 2 attn heatmap $sample --width 3in --size 400
-says "--width and --size are both given, expected one"
+says "--width and --size cannot be combined"
 status 2 attn heatmap $sample --width 3in --cell 9
-says "--width and --cell are both given, expected one"
+says "--width and --cell cannot be combined"
 for bad in 3 0in -3in 3inch in 1e9mm; do
 	status 2 attn heatmap $sample "--width=$bad"
 done
 
-# Themes and grounds.
+# Themes and backgrounds.
 status 0 attn heatmap $sample --head 3 --theme dark -o dark.svg
-ok "dark ground" grep -q '<rect x="0" y="0" [^>]*fill="#111111"' dark.svg
+ok "dark background" grep -q '<rect x="0" y="0" [^>]*fill="#111111"' dark.svg
 status 0 attn heatmap $sample --head 3 --transparent -o clear.svg
-ok "no ground" sh -c '! grep -q "<rect x=\"0\" y=\"0\"" clear.svg'
+ok "no background" sh -c '! grep -q "<rect x=\"0\" y=\"0\"" clear.svg'
 status 0 attn heatmap $sample --head 3 --transparent -o clear.png
 is "PNG with alpha" "$(od -An -tu1 -j 25 -N 1 clear.png | tr -d ' ')" 6
 status 2 attn heatmap $sample --theme grey

@@ -46,7 +46,7 @@ says 'such as tokens=words.json'
 
 # The same role twice.
 status 3 attn run x.json x.json --weights y.npy
-says "'embeddings' is given twice"
+says "'embeddings' may be given only once"
 status 3 attn run x.json wq=bare.json --weights y.npy
 says "'wq' is in 'x.json' and again in 'bare.json': it may be given only once"
 ok 'nothing is made of it' test ! -e y.npy

@@ -229,9 +229,9 @@ says "allow_pickle=True"
 status 3 attn run objects.npz
 says "'scale' is 3 x 4, expected one number"
 status 3 attn run qkv.npz
-says 'give q=qkv.npz:query k=qkv.npz:key v=qkv.npz:value'
+says "'query' is not a role, did you mean 'q' (q=FILE:query binds it)"
 status 3 attn run maps.npz
-says 'weights=maps.npz:attentions'
+says 'weights=FILE:attentions binds it'
 status 3 attn run weights=pickled.npy
 says "python3 -c \"import numpy; numpy.savez('new.npz', *numpy.load('pickled.npy', allow_pickle=True))\""
 finish

@@ -58,7 +58,8 @@ attn-heatmap|heatmap
 attn-view|view
 attn-inspect|inspect
 attn-inspect-token|inspect token
-attn-inspect-file|inspect file'
+attn-inspect-file|inspect file
+attn-bench|bench'
 
 # The options of a help text, without -h and --help, which every command has.
 # What is in quotes, or an example, belongs to other commands.
@@ -286,7 +287,11 @@ while IFS='|' read -r name shape; do
 	fi
 done < <(grep -vE '^(window|appended_keys)\|' "$scratch/roles")
 
-for name in $(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root"/src/draw/*/colormap.c); do
+colormaps=$(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root"/src/draw/*/colormap.c)
+if [ -z "$colormaps" ]; then
+	fail "no colour map is found in colormap.c"
+fi
+for name in $colormaps; do
 	if offered "heatmap --colormap" "$name" | grep -qx "$name"; then
 		pass
 	else

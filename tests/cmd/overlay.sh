@@ -39,22 +39,22 @@ says "'#15'"
 
 # Options that need each other, or do not go together.
 status 2 attn heatmap "$scene" $over -o x.png
-says "'--image' needs '--query TOKEN', too"
+says "'--image' also requires '--query TOKEN'"
 status 2 attn heatmap "$scene" --image "$root/samples/scene.png" --query ball -o x.png
-says "'--image' needs '--patches RxC', too"
+says "'--image' also requires '--patches RxC'"
 for options in '--patches 7x7' '--skip-keys 0'; do
 	status 2 attn heatmap "$scene" $options -o x.png
-	says 'give --image, too'
+	says "also requires '--image'"
 done
 status 0 attn heatmap "$scene" $over --query ball --exclude-first --renormalise -o other.png
 status 2 attn heatmap "$scene" $over --query ball --exclude-first -o x.png
-says "'--exclude-first' with '--image' needs '--renormalise', too"
+says "'--exclude-first' with '--image' also requires '--renormalise'"
 status 2 attn heatmap "$scene" $over --query ball -o x.svg
 says 'is written as .png'
 for options in '--cell 3' '--transpose' --words '--key 1:3' '--top-keys 2' '--width 3in' '--theme dark' \
 	--transparent '--font Serif' '--font-size 9' --terminal '--numbers on'; do
 	status 2 attn heatmap "$scene" $over --query ball $options
-	says "'${options%% *}' does not go with '--image'"
+	says "'${options%% *}' and '--image' cannot be combined"
 done
 for bad in 7 7x 0x49 7x-7 7x7x7 49x99999 '7 x 7' x; do
 	status 2 attn heatmap "$scene" --image "$root/samples/scene.png" "--patches=$bad" --query ball -o x.png

@@ -18,11 +18,12 @@ done
 ok "nothing is left of a refusal" test ! -e bad.png
 
 # The size that is advised does.
+shopt -s extglob
 for options in "--size 100" "--size 32 --dpi 24" "--size 40 --head 0" "--size 64 --cell 9"; do
 	status 2 attn heatmap $sample $options -o small.png
 	advised=$(sed -n 's/.*: give --size \([0-9]*\) or more.*/\1/p' err)
 	ok "advice for $options" test "${advised:-0}" -gt 0
-	status 0 attn heatmap $sample $options --size "${advised:-0}" -o small.png
+	status 0 attn heatmap $sample ${options/#--size +([0-9])/--size ${advised:-0}} -o small.png
 done
 
 # A full disk is told with the path and the reason, and not as a matter of PNG.

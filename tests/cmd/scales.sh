@@ -45,7 +45,7 @@ notes "lines where sentences end" $sample --sentences
 # Options that contradict each other, and values that are none.
 for pair in "--max 1 --range head" "--max 1 --range fixed" "--max 1 --clip 90" "--clip 90 --range fixed"; do
 	status 2 attn heatmap $sample $pair -o bad.png
-	says "both say where the scale ends: give one"
+	says "cannot be combined: both say where the scale ends"
 done
 status 2 attn heatmap $sample --range own -o bad.png
 says "'--range' is 'own', expected 'shared', 'fixed' or 'head'"
@@ -63,7 +63,7 @@ status 0 attn heatmap $sample --lambda 0.8 -o signed.png
 status 0 attn heatmap $sample --lambda 0.8 --colormap balance -o balance.png
 same "their default is balance" signed.png balance.png
 status 2 attn heatmap $sample --lambda 0.8 --colormap viridis -o bad.png
-says "these weights have a sign, which '--colormap viridis' does not show: give one of balance, purple-green"
+says "these are signed weights, and '--colormap viridis' does not show signs: give one of balance, purple-green"
 status 2 attn run $sample --lambda 0.8 --heatmaps pictures --colormap viridis
 says "give one of balance, purple-green"
 status 0 attn heatmap $sample --colormap purple-green -o half.png

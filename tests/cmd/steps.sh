@@ -112,7 +112,7 @@ c - 0.00000 0.00000 -"
 status 0 attn inspect token b masked.json --steps --head 0 --text
 is 'a word for masked' "$(grep -c '^  [012]  [abc] .* masked    0       0$' out)" 3
 ok 'and for the row' grep -qF '  weight   0: every key is masked' out
-ok 'the summary leaves it out' grep -qF 'over its 2 queries (1 more sees no key)' out
+ok 'the summary leaves it out' grep -qF 'over its 2 queries (1 more is fully masked)' out
 is 'no number is not one' "$(grep -ciE 'nan|inf[^i]' out)" 0
 
 # Softcap, then bias: 'masked' has both, and each its column; a scale of 1 has none in text.
@@ -266,4 +266,32 @@ status 1 attn inspect token dog hand.json --steps
 printf '{"q": [[[3e38]]], "k": [[[3e38]]]}' > over.json
 status 3 attn inspect token '#0' over.json --steps
 says 'overflows float32'
+# From x W_Q on: in head 1 of the sample wq is (3 0; 0 0) and wk (0 1; -1 0), so for x = (1 1)
+# of 'sat' q is (3 0) and its own k (-1 1).
+hand=$root/samples/hand.json
+attn inspect token sat "$hand" --head 1 --steps=full --tsv > full.tsv
+is 'the columns of vectors' "$(head -n 1 full.tsv | cut -f 14-)" "$(printf 'x\tq\tk')"
+is 'x, q and k' "$(tail -n 1 full.tsv | cut -f 14- | tr '\t' ';')" '1 1;3 0;-1 1'
+attn inspect token sat "$hand" --head 1 --steps --tsv > short.tsv
+cut -f -13 full.tsv > cut.tsv
+same 'the other columns stay' short.tsv cut.tsv
+attn inspect token sat "$hand" --head 1 --steps=full --json > full.json
+ok 'vectors in JSON' grep -q '"x": \[1, 1\], "q": \[3, 0\], "k": \[-1, 1\]}' full.json
+attn inspect token sat "$hand" --head 1 --steps=full --text > full.txt
+ok 'q in text' grep -Eq '^  q +sat +3 +0$' full.txt
+ok 'k in text' grep -Eq '^  k +sat +-1 +1$' full.txt
+ok 'what made it' grep -q '^  q        x wq$' full.txt
+status 2 attn inspect token sat "$hand" --steps=half
+says "'--steps' is 'half', expected 'full', or nothing"
+echo '{"q": [[[3, 4]]], "k": [[[1, 0]]], "sinks": [0]}' > given.json
+is 'precomputed q has no x, a sink no k' \
+	"$(attn inspect token '#0' given.json --steps=full --tsv 2> /dev/null | tail -n 2 | cut -f 14- | tr '\t\n' ';/')" \
+	';3 4;1 0/;3 4;/'
+
+# All tokens in one table: that of each, one after the other.
+for token in the cat sat; do
+	attn inspect token $token "$hand" --head 0 --steps --tsv | tail -n +2
+done > each.tsv
+attn inspect token '#all' "$hand" --head 0 --steps --tsv | tail -n +2 > all.tsv
+same 'all tokens' each.tsv all.tsv
 finish

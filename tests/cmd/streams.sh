@@ -20,7 +20,7 @@ same 'an input from a pipe' expected found
 attn run /dev/stdin --rankings - < x.json > found
 same 'an input from /dev/stdin' expected found
 status 2 attn run - mask=- < x.json
-says "standard input is given twice"
+says "standard input ('-') may be given only once"
 attn inspect token it - < x.json > found
 attn inspect token it x.json > expected
 same 'inspect token of standard input' expected found

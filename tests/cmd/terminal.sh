@@ -33,7 +33,7 @@ ok 'no file is made' test "$(listing)" = './err ./out ./wide '
 # Options that are for files.
 for options in '--size 300' '--cell 3' '--dpi 96' '--width 3in' '--font Serif' '--format svg' --transparent '-o x.png'; do
 	status 2 attn heatmap $sample --terminal $options
-	says "leave"
+	says "cannot be combined with '--terminal'"
 done
 status 2 env COLUMNS=50 "$ATTN" heatmap $sample --terminal --numbers on
 says 'do not fit into 50 columns'

@@ -99,4 +99,57 @@ ok 'tensors with type and shape' grep -qx "$(printf 'tensor\twq\tfloat64\t3,4\t'
 ok 'settings with their value' grep -qx "$(printf 'setting\tnum_heads\t\t\t2')" out
 status 0 attn inspect file --text plain.json
 is 'text for people' "$(head -n 1 out)" 'plain.json: json, 6 tensors'
+# Only pairs that are some tokens apart.
+cat > far.json << 'END'
+{"tokens": ["a", "b", "c", "d"],
+ "weights": [[[0.4, 0.3, 0.2, 0.1], [0.1, 0.4, 0.3, 0.2], [0.1, 0.2, 0.4, 0.3], [0.2, 0.1, 0.3, 0.4]]]}
+END
+far()
+{
+	attn run far.json "$@" --rankings - --tsv --top all | awk -F '\t' 'NR > 1 { print $3 $6 "=" $8 }' | tr '\n' ' '
+}
+is 'not themselves' "$(far --min-distance 1)" '01=0.3 02=0.2 03=0.1 12=0.3 13=0.2 10=0.1 23=0.3 21=0.2 20=0.1 32=0.3 30=0.2 31=0.1 '
+is 'two apart' "$(far --min-distance 2)" '02=0.2 03=0.1 13=0.2 20=0.1 30=0.2 31=0.1 '
+is 'of some' "$(far --min-distance 2 --query 2: --key :2)" '20=0.1 30=0.2 31=0.1 '
+is 'nothing' "$(far --min-distance 4)" ''
+status 0 attn inspect token a far.json --to --min-distance 3 --text
+is 'to a key' "$(tail -n 1 out)" 'd -> a 0.200'
+status 2 attn inspect token a far.json --min-distance 0
+says "'--min-distance' is '0', expected a whole number from 1"
+status 2 attn inspect token a far.json --min-distance 2 --steps
+status 2 attn run far.json --min-distance 2 --weights -
+says "'--min-distance' is for a ranking: it also requires --rankings FILE"
+status 2 attn run "$inputs/cross.json" --min-distance 2 --rankings -
+says "'--min-distance' is for self-attention, found cross-attention"
+
+# Columns of tables: some, in another order.
+status 0 attn inspect token a far.json --top 1 --columns weight,key_token,query
+is 'a table of three columns' "$(tr '\t\n' ' ;' < out)" 'weight key_token query;0.4 a 0;'
+status 0 attn inspect token a far.json --top 1 --columns weight,key_token --jsonl
+is 'as an object' "$(cat out)" '{"weight": 0.4, "key_token": "a"}'
+status 0 attn inspect token a far.json --top 1 --columns rank --json
+is 'as a document' "$(tr '\n' ' ' < out)" '{"version": 1, "rankings": [   {"rank": 1} ]} '
+status 0 attn run far.json --rankings far.tsv --top 1 --columns query,key
+is 'in a file' "$(tr '\t\n' ' ;' < far.tsv)" 'query key;0 0;1 1;2 2;3 3;'
+status 0 attn run far.json -o far.out --columns key
+is 'in a directory' "$(head -n 1 far.out/rankings.tsv)" key
+status 0 attn inspect token it plain.json --steps --head 0 --columns weight,exp,key_token
+is 'of steps' "$(head -n 1 out)" 'weight	exp	key_token'
+is 'as many as there are' "$(awk -F '\t' 'NF != 3' out)" ''
+status 0 attn inspect file far.json --columns shape,name
+is 'of a file' "$(tr '\t\n' ' ;' < out)" 'shape name;1,4,4 weights;4 tokens;'
+status 0 attn inspect file far.json --columns value --jsonl
+is 'where nothing is' "$(head -n 1 out)" '{}'
+status 2 attn inspect token a far.json --columns key,weigth
+says "'--columns' has 'weigth', which is none of the table's, did you mean 'weight'"
+status 2 attn inspect token a far.json --columns batch
+says "'--columns' has 'batch', expected some of layer, head, query"
+status 2 attn inspect token a far.json --columns key,key
+says "'--columns' has 'key' twice"
+status 2 attn inspect token a far.json --columns ''
+status 2 attn inspect token a far.json --columns key --text
+says "'--columns' is for tables, and '--text' is none"
+status 2 attn run far.json --columns key --weights -
+status 2 attn run plain.json --columns key --dry-run
+
 finish

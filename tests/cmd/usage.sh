@@ -93,7 +93,7 @@ says "'#4' is beyond the 4 queries, expected '#0' to '#3'"
 status 3 attn run x.json --num-heads 3
 says "attn run: 'x.json': num_heads is 3, expected a divisor of the 4 columns of 'wq'"
 status 3 attn run x.json x.json
-says "is given twice"
+says "may be given only once"
 status 4 attn run missing.json
 says "could not open 'missing.json': No such file or directory"
 status 4 attn run .
@@ -102,4 +102,13 @@ status 4 attn run x.json --weights missing/w.npy
 says "could not write 'missing/w.npy': No such file or directory"
 status 4 attn run wq=missing.npz:layer.0
 says "missing.npz"
+# --quiet: nothing but errors.
+status 0 attn run x.json -o quiet.out --quiet
+is 'no wrote' "$(cat err)" ''
+status 0 attn run x.json --head 1 -o quiet.out --quiet
+is 'no note' "$(cat err)" ''
+status 0 attn inspect file x.json --quiet
+status 2 attn run x.json --quiet --head 99
+says "'--head' has '99'"
+
 finish

@@ -61,7 +61,7 @@ refuses 2 "expected 'L,R'" "$hand" --window 1,2,3
 refuses 2 "'--dilation' is '0'" "$hand" --dilation 0
 refuses 2 "size" "$hand" --blocks window=3
 refuses 2 "'--score' is 'cosin', expected 'scaled-dot', 'dot', 'general', 'additive' or 'cosine'" "$hand" --score cosin
-refuses 3 "'score_w' is missing, expected it with score 'general'" "$hand" --score general
+refuses 3 "'score_w' is missing: score 'general' also requires it" "$hand" --score general
 refuses 3 "'temperature' of head 0 is 0, expected a number above 0" "$hand" --temperature 0
 refuses 2 "'--temperature' is '1,2,3', expected a number, or 2 with commas, one for each head" "$hand" --temperature 1,2,3
 refuses 2 "'--temperature' is '1,', expected" "$hand" --temperature 1,
@@ -69,8 +69,15 @@ refuses 2 "'--sinks' is 'nan', expected" "$hand" --sinks nan
 refuses 2 "'--normalizer' is 'softmin', expected" "$hand" --normalizer softmin
 refuses 2 "'softmax'" "$hand" --normalizer sparsemax --sinks 0
 refuses 2 "'--top-k' is '0'" "$hand" --top-k 0
-refuses 2 "'--qk-norm' is 'l1', expected 'none', 'rms' or 'l2'" "$hand" --qk-norm l1
+refuses 2 "'--qk-norm' is 'l1', expected 'none', 'rms', 'l2' or 'rms-full'" "$hand" --qk-norm l1
 refuses 2 "'--qk-norm-eps' has no effect without --qk-norm rms or l2" "$hand" --qk-norm-eps 5
+
+# Over the whole width of two heads, by hand: q is divided by sqrt((1 + 49 + 25 + 25) / 4) = 5, the keys
+# by 2 and sqrt(3), so that head 1 has scores of sqrt(2) and sqrt(2 / 3), also when it is alone.
+printf '{"q": [[[1, 7]], [[5, 5]]], "k": [[[2, 2], [1, 3]], [[2, 2], [1, 1]]], "qk_norm": "rms-full", "qk_norm_eps": 0}' > full.json
+is 'a norm over the whole width' "$(attn inspect token 0 full.json --head 1 | cut -f 8)" "$(printf 'weight\n0.6451338\n0.35486615')"
+printf '{"q": [[[1, 7]], [[5, 5]]], "k": [[[2, 2]], [[2, 2]]], "qk_norm": "rms", "q_norm": [1, 1, 1, 1]}' > wide.json
+refuses 3 "'q_norm' is 4, expected 2; a gain of all heads side by side requires qk_norm rms-full" wide.json
 refuses 2 "'--rope-style' is 'full'" "$hand" --rope 10000 --rope-style full
 refuses 2 "rope" "$hand" --rope-dim 2
 refuses 3 "normalizer is 'linear', which has no scores, but 'alibi' is given" "$hand" --normalizer linear --alibi

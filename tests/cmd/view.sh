@@ -130,7 +130,7 @@ done << 'END'
 2|--query 3|'--query' is '3', expected an index from -3 to 2
 2|--query -4|'--query' is '-4', expected an index from -3 to 2
 2|--key 2:1|'--key' is '2:1', which is none of the 3 keys
-2|--key 1 --key 2|'--key' is given twice
+2|--key 1 --key 2|'--key' may be given only once
 2|--top-keys 0|'--top-keys' is '0', expected a whole number from 1
 2|--renormalise|'--renormalise' divides by what exclusions leave
 END

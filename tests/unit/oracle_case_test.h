@@ -32,12 +32,24 @@ enum oracle_norm {
 	ORACLE_NO_NORM,
 	ORACLE_RMS,
 	ORACLE_L2,
+	ORACLE_RMS_FULL, /* RMS of all heads of a token */
+};
+
+/* Rotary frequencies of longer texts. */
+enum oracle_rope {
+	ORACLE_ROPE_PLAIN,
+	ORACLE_ROPE_DYNAMIC,
+	ORACLE_ROPE_LLAMA3,
+	ORACLE_ROPE_YARN,
+	ORACLE_ROPE_LONGROPE,
+	ORACLE_ROPE_GIVEN, /* as numbers */
 };
 
 struct oracle {
 	size_t B, H, G, N, M, P;
 	size_t dq, dk, e; /* head sizes of queries, keys and values */
 	size_t maps;      /* 2: differential, with 2 H query and 2 G key heads; else 1 */
+	bool halves;      /* of differential: the maps of head h are h and h + H, else 2h and 2h + 1 */
 	bool cross;       /* own keys are others than the queries' tokens */
 
 	/* Precomputed: (B, maps H, N, dq) (B, maps G, M, dk) (B, G, M, e); else NULL. */
@@ -69,6 +81,11 @@ struct oracle {
 	size_t rope_dim, rope_first;        /* 0: no rotary; the first dimension that is rotated */
 	double rope_base, rope_linear, rope_ntk;
 	bool rope_interleaved;
+	enum oracle_rope rope_kind;
+	double rope_factor, rope_low, rope_high, rope_original;
+	double rope_magnitude;                /* of a rotated vector; 0: 1 */
+	const double *rope_short, *rope_long; /* (rope_dim / 2) divisors of longrope */
+	const double *rope_frequencies;       /* (rope_dim / 2) */
 
 	enum oracle_norm qk_norm;
 	double qk_norm_eps;

@@ -115,7 +115,9 @@ static inline double oracle_scale(const struct oracle *o, size_t h)
 static inline void oracle_map(struct oracle *o, size_t b, size_t h, size_t i, size_t map, double *stages[3],
 			      double *weights)
 {
-	size_t head = o->maps * h + map, kv = o->maps * (h / (o->H / o->G)) + map, plain = o->P + o->M;
+	size_t g = h / (o->H / o->G), plain = o->P + o->M;
+	size_t head = o->halves ? map * o->H + h : o->maps * h + map;
+	size_t kv = o->halves ? map * o->G + g : o->maps * g + map;
 	double *raw = stages[0], *capped = stages[1], *masked = stages[2], scores[1024], highest = -INFINITY;
 	oracle_scores(o, head, o->queries + ((b * o->maps * o->H + head) * o->N + i) * o->dq,
 		      o->keys + (b * o->maps * o->G + kv) * o->K * o->dk, raw);

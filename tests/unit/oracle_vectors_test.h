@@ -50,19 +50,76 @@ static inline double *oracle_placed(const struct oracle *o, bool query, const do
 	return out;
 }
 
+/* The highest position of the case, and 1. */
+static inline double oracle_length(const struct oracle *o)
+{
+	double length = 0;
+	for (size_t i = 0; i < o->B * o->N; i++)
+		length = fmax(length, oracle_query_position(o, i / o->N, i % o->N) + 1);
+	for (size_t i = 0; i < o->B * o->M; i++)
+		length = fmax(length, oracle_key_position(o, i / o->M, i % o->M) + 1);
+	return length;
+}
+
+/* The weight of the scaled frequency in YaRN's mean (Peng et al. 2023, section 3.2, with the
+ * whole pairs of the published code). */
+static inline double oracle_yarn_ramp(const struct oracle *o, double c)
+{
+	double r = (double)o->rope_dim, two_pi = 2 * acos(-1);
+	double low = floor(r * log(o->rope_original / (o->rope_high * two_pi)) / (2 * log(o->rope_base)));
+	double high = ceil(r * log(o->rope_original / (o->rope_low * two_pi)) / (2 * log(o->rope_base)));
+	low = low < 0 ? 0 : low;
+	high = high > r - 1 ? r - 1 : high;
+	high = low == high ? high + 0.001 : high;
+	double ramp = (c - low) / (high - low);
+	return ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
+}
+
+/* 1 / base^(2c/r) and what is made of it for longer texts: Llama 3.1's rule by wavelengths,
+ * YaRN, the base by length (dynamic NTK), LongRoPE's divisors (Ding et al. 2024). */
+static inline double oracle_frequency(const struct oracle *o, size_t c)
+{
+	double r = (double)o->rope_dim, base = o->rope_base, length = oracle_length(o), f = o->rope_factor;
+	double plain = pow(base, -2 * (double)c / r), wave = 2 * acos(-1) / plain, smooth;
+	switch (o->rope_kind) {
+	case ORACLE_ROPE_GIVEN:
+		return o->rope_frequencies[c];
+	case ORACLE_ROPE_DYNAMIC:
+		if (length > o->rope_original)
+			base *= pow(f * length / o->rope_original - (f - 1), r / (r - 2));
+		return pow(base, -2 * (double)c / r);
+	case ORACLE_ROPE_LLAMA3:
+		if (wave < o->rope_original / o->rope_high)
+			return plain;
+		if (wave > o->rope_original / o->rope_low)
+			return plain / f;
+		smooth = (o->rope_original / wave - o->rope_low) / (o->rope_high - o->rope_low);
+		return (1 - smooth) * plain / f + smooth * plain;
+	case ORACLE_ROPE_YARN:
+		smooth = oracle_yarn_ramp(o, (double)c);
+		return plain / f * smooth + plain * (1 - smooth);
+	case ORACLE_ROPE_LONGROPE:
+		return plain / (length > o->rope_original ? o->rope_long : o->rope_short)[c];
+	default:
+		return plain;
+	}
+}
+
 /* Turn pair c by t / base^(2c/r): Su et al. 2021, equation 34.  Positions are divided
  * by a factor (linear: Chen et al. 2023) or the base grows by F^(r/(r-2)) (NTK). */
 static inline void oracle_rotate(const struct oracle *o, double t, double *vector)
 {
-	double r = (double)o->rope_dim;
+	double r = (double)o->rope_dim, size = o->rope_magnitude > 0 ? o->rope_magnitude : 1;
 	double base = o->rope_base * (o->rope_ntk > 0 ? pow(o->rope_ntk, r / (r - 2)) : 1);
 	for (size_t c = 0; c < o->rope_dim / 2; c++) {
 		double angle = (o->rope_linear > 0 ? t / o->rope_linear : t) / pow(base, 2 * (double)c / r);
 		double *first = vector + o->rope_first + (o->rope_interleaved ? 2 * c : c);
 		double *second = first + (o->rope_interleaved ? 1 : o->rope_dim / 2);
 		double x = *first, y = *second;
-		*first = x * cos(angle) - y * sin(angle);
-		*second = y * cos(angle) + x * sin(angle);
+		if (o->rope_kind != ORACLE_ROPE_PLAIN)
+			angle = t * oracle_frequency(o, c);
+		*first = size * (x * cos(angle) - y * sin(angle));
+		*second = size * (y * cos(angle) + x * sin(angle));
 	}
 }
 
@@ -157,16 +214,41 @@ static inline void oracle_own_vectors(const struct oracle *o, double **q, double
 	*q = oracle_project(o, x, o->N, o->D, o->wq, o->bq, o->maps * o->H, o->dq);
 	*k = oracle_project(o, source, o->M, o->S, o->wk, o->bk, o->maps * o->G, o->dk);
 	*v = oracle_project(o, values, o->M, o->SV, o->wv, o->bv, o->G, o->e);
+	if (!o->halves)
+		return;
+	/* DiffLlama: of 2 G heads of values g and g + G are those of head g. */
+	double *half = oracle_project(o, values, o->M, o->SV, o->wv, o->bv, 2 * o->G, o->e / 2);
+	for (size_t i = 0; i < o->B * o->G * o->M * o->e; i++) {
+		size_t c = i % o->e, t = i / o->e % o->M, g = i / o->e / o->M % o->G;
+		size_t b = i / o->e / o->M / o->G, head = g + c / (o->e / 2) * o->G;
+		(*v)[i] = half[((b * 2 * o->G + head) * o->M + t) * (o->e / 2) + c % (o->e / 2)];
+	}
+}
+
+/* x / sqrt(mean(x^2) + eps) with the mean over all heads of a token, as OLMo 2 has it. */
+static inline void oracle_normalize_full(const struct oracle *o, double *vectors, size_t heads, size_t tokens,
+					 size_t size, const double *gain)
+{
+	for (size_t i = 0; i < o->B * tokens; i++) {
+		double *first = vectors + (i / tokens * heads * tokens + i % tokens) * size, squares = 0;
+		for (size_t c = 0; c < heads * size; c++)
+			squares += pow(first[c / size * tokens * size + c % size], 2);
+		for (size_t c = 0; c < heads * size; c++)
+			first[c / size * tokens * size + c % size] *=
+			    (gain ? gain[c] : 1) / sqrt(squares / (double)(heads * size) + o->qk_norm_eps);
+	}
 }
 
 /* Norm, then rotation, of every own query or key, (B, heads, tokens, size). */
 static inline void oracle_norm_and_rotate(const struct oracle *o, bool query, double *vectors, size_t heads,
 					  size_t tokens, size_t size, const double *gain)
 {
+	if (o->qk_norm == ORACLE_RMS_FULL)
+		oracle_normalize_full(o, vectors, heads, tokens, size, gain);
 	for (size_t i = 0; i < o->B * heads * tokens; i++) {
 		double *vector = vectors + i * size;
 		double t = oracle_position(o, query, i / tokens / heads, i % tokens);
-		if (o->qk_norm != ORACLE_NO_NORM)
+		if (o->qk_norm != ORACLE_NO_NORM && o->qk_norm != ORACLE_RMS_FULL)
 			oracle_normalize_vector(o->qk_norm, o->qk_norm_eps,
 						gain ? gain + i / tokens % heads * size : NULL, vector, size);
 		oracle_rotate(o, t, vector);

@@ -226,6 +226,57 @@ static inline void roll_other_keys(struct variant *x)
 
 /* --- positions and norms --- */
 
+/* Positive numbers, a pair each, as a tensor: one list, or two of which `second` is the other. */
+static inline const double *roll_pairs(struct variant *x, const char *name, double low, double high,
+				       const double **second)
+{
+	size_t pairs = x->o.rope_dim / 2, lists = second ? 2 : 1;
+	double *values = roll_numbers(lists * pairs, low, high);
+	if (second)
+		put(&x->b, name, DTYPE_F32, SHAPE(2, pairs), values);
+	else
+		put(&x->b, name, DTYPE_F32, SHAPE(pairs), values);
+	if (second)
+		*second = values + pairs;
+	return values;
+}
+
+/* Frequencies of models for longer texts; original lengths about as long as the case. */
+static inline void roll_rope_scaling(struct variant *x)
+{
+	struct oracle *o = &x->o;
+	char text[200];
+	o->rope_kind = ORACLE_ROPE_DYNAMIC + (enum oracle_rope)roll(4);
+	if (o->rope_kind == ORACLE_ROPE_DYNAMIC && o->rope_dim <= 2)
+		o->rope_kind = ORACLE_ROPE_LLAMA3;
+	o->rope_factor = roll_number(1, 8);
+	o->rope_original = (double)roll_from(2, 150);
+	o->rope_low = roll_number(0.5, 1.5);
+	o->rope_high = roll_number(2, 6);
+	switch (o->rope_kind) {
+	case ORACLE_ROPE_DYNAMIC:
+		snprintf(text, sizeof text, "dynamic=%.9g,%g", o->rope_factor, o->rope_original);
+		break;
+	case ORACLE_ROPE_LLAMA3:
+		snprintf(text, sizeof text, "llama3=%.9g,%.9g,%.9g,%g", o->rope_factor, o->rope_low,
+			 o->rope_high, o->rope_original);
+		break;
+	case ORACLE_ROPE_YARN:
+		o->rope_magnitude = 1 + log(o->rope_factor) / 10;
+		snprintf(text, sizeof text, "yarn=%.9g,%g,%.9g,%.9g", o->rope_factor, o->rope_original,
+			 o->rope_high, o->rope_low);
+		break;
+	default:
+		o->rope_short = roll_pairs(x, "rope_factors", 1, 8, roll(2) ? &o->rope_long : NULL);
+		if (!o->rope_long)
+			o->rope_long = o->rope_short;
+		o->rope_magnitude = sqrt(1 + log(o->rope_factor) / log(o->rope_original));
+		snprintf(text, sizeof text, "longrope=%g,%.17g", o->rope_original,
+			 o->rope_original * o->rope_factor);
+	}
+	put_setting(&x->b, "rope_scaling", text);
+}
+
 static inline void roll_rope(struct variant *x)
 {
 	struct oracle *o = &x->o;
@@ -237,16 +288,25 @@ static inline void roll_rope(struct variant *x)
 	o->rope_interleaved = roll(2);
 	if (!o->latent && (o->rope_dim != o->dq || roll(2)))
 		put_whole(x, "rope_dim", o->rope_dim);
-	put_text(x, "rope", "%.9g", o->rope_base);
+	if (roll(8) == 0) {
+		o->rope_kind = ORACLE_ROPE_GIVEN;
+		o->rope_frequencies = roll_pairs(x, "inv_freq", 0.001, 1.5, NULL);
+	} else {
+		put_text(x, "rope", "%.9g", o->rope_base);
+	}
 	if (o->rope_interleaved || roll(2))
 		put_setting(&x->b, "rope_style", o->rope_interleaved ? "interleaved" : "half");
-	switch (roll(4)) {
+	switch (o->rope_kind == ORACLE_ROPE_GIVEN ? SIZE_MAX : roll(6)) {
 	case 0:
 		put_text(x, "rope_scaling", "linear=%.9g", o->rope_linear = roll_number(0.5, 8));
 		break;
 	case 1:
 		if (o->rope_dim > 2)
 			put_text(x, "rope_scaling", "ntk=%.9g", o->rope_ntk = roll_number(1, 8));
+		break;
+	case 2:
+	case 3:
+		roll_rope_scaling(x);
 		break;
 	}
 	x->uses_positions = true;
@@ -297,7 +357,9 @@ static inline double *roll_gain(struct variant *x, const char *name, size_t head
 	double *gain = roll_numbers(heads * size, 0.5, 1.5);
 	for (size_t i = size; i < heads * size && shared; i++)
 		gain[i] = gain[i - size];
-	if (shared)
+	if (x->o.qk_norm == ORACLE_RMS_FULL)
+		put(&x->b, name, DTYPE_F32, SHAPE(heads * size), gain);
+	else if (shared)
 		put(&x->b, name, DTYPE_F32, SHAPE(size), gain);
 	else
 		put(&x->b, name, DTYPE_F32, SHAPE(heads, size), gain);
@@ -310,8 +372,9 @@ static inline void roll_norm(struct variant *x)
 	o->qk_norm_eps = 1e-6;
 	if (!has(QK_NORM))
 		return;
-	o->qk_norm = roll(2) ? ORACLE_RMS : ORACLE_L2;
-	put_setting(&x->b, "qk_norm", o->qk_norm == ORACLE_RMS ? "rms" : "l2");
+	static const char *const words[] = {"none", "rms", "l2", "rms-full"}; /* as enum oracle_norm */
+	o->qk_norm = ORACLE_RMS + (enum oracle_norm)roll(3);
+	put_setting(&x->b, "qk_norm", words[o->qk_norm]);
 	if (o->dq < 4 || o->dk < 4 || roll(2)) /* short vectors may be near 0: as for latent ones */
 		put_text(x, "qk_norm_eps", "%.9g", o->qk_norm_eps = roll_number(0.05, 0.5));
 	if (roll(2))

@@ -14,6 +14,7 @@
 #include "draw/heatmap/heatmap.h"
 #include "draw/text/fonts.h"
 #include "draw/text/pango.h"
+#include "drawn_test.h"
 
 static struct heatmap_painter *painter_or_skip(void)
 {
@@ -34,7 +35,7 @@ static struct text_engine *engine_or_skip(void)
 	if (pango_load(&p, NULL) != ATTN_OK)
 		skip();
 	assert_int_equal(text_engine_new(&engine, NULL), ATTN_OK);
-	assert_int_equal(text_engine_set(engine, NULL, true, NULL), ATTN_OK);
+	assert_int_equal(text_engine_set(engine, NULL, TEXT_VECTOR, NULL), ATTN_OK);
 	return engine;
 }
 
@@ -142,7 +143,7 @@ static char *paint_pattern(size_t rows, size_t cols, size_t blocks)
 	struct text_engine *engine = engine_or_skip();
 	struct buffer out = BUFFER_INIT;
 	struct canvas_svg c;
-	const struct canvas_page page = {.width = 100 * CANVAS_UNITS, .height = 50 * CANVAS_UNITS};
+	const struct canvas_sheet sheet = {.width = 100 * CANVAS_UNITS, .height = 50 * CANVAS_UNITS};
 	const struct canvas_cells cells = {
 	    .x = 200,
 	    .y = 300,
@@ -156,7 +157,7 @@ static char *paint_pattern(size_t rows, size_t cols, size_t blocks)
 	    .context = &cols,
 	};
 
-	canvas_svg_begin(&c, &out, engine, &page);
+	canvas_svg_begin(&c, &out, engine, &sheet);
 	c.canvas.class->cells(&c.canvas, &cells);
 	canvas_svg_end(&c);
 	assert_int_equal(c.canvas.error.status, ATTN_OK);
@@ -212,9 +213,9 @@ static char *paint_text(const struct canvas_text *text)
 	struct text_engine *engine = engine_or_skip();
 	struct buffer out = BUFFER_INIT;
 	struct canvas_svg c;
-	const struct canvas_page page = {.width = 100, .height = 100, .title = text->text};
+	const struct canvas_sheet sheet = {.width = 100, .height = 100, .title = text->text};
 
-	canvas_svg_begin(&c, &out, engine, &page);
+	canvas_svg_begin(&c, &out, engine, &sheet);
 	c.canvas.class->text(&c.canvas, text);
 	canvas_svg_end(&c);
 	text_engine_free(engine);
@@ -268,7 +269,7 @@ static void test_svg_direction(void **state)
 	assert_non_null(strstr(svg, " text-anchor=\"end\" direction=\"rtl\""));
 	free(svg);
 	text.text = "ab";
-	text.turned = true;
+	text.direction = TEXT_UPWARDS;
 	text.x = 700;
 	text.y = 900;
 	svg = paint_text(&text);
@@ -418,7 +419,7 @@ static void test_widths(void **state)
 		size_t length;
 		struct image image;
 
-		assert_int_equal(heatmap_draw(painter, &figure, &image, NULL), ATTN_OK);
+		assert_int_equal(draw_pixels(painter, &figure, &image, NULL), ATTN_OK);
 		assert_int_equal(image.width, (size_t)(inch * 300 + 0.5));
 		image_release(&image);
 		figure.options.format = HEATMAP_SVG;
@@ -467,21 +468,21 @@ static void test_width_refusals(void **state)
 
 	(void)state;
 	figure.options = (struct heatmap_options){.width = {3, LENGTH_IN}, .size = 200};
-	assert_int_equal(heatmap_draw(painter, &figure, &image, &err), ATTN_USAGE);
-	assert_string_equal(err.message, "--width and --size are both given, expected one");
+	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
+	assert_string_equal(err.message, "--width and --size cannot be combined");
 	figure.options = (struct heatmap_options){.width = {3, LENGTH_IN}, .cell = 20};
-	assert_int_equal(heatmap_draw(painter, &figure, &image, &err), ATTN_USAGE);
-	assert_string_equal(err.message, "--width and --cell are both given, expected one");
+	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
+	assert_string_equal(err.message, "--width and --cell cannot be combined");
 	figure.options = (struct heatmap_options){.width = {9000, LENGTH_MM}};
-	assert_int_equal(heatmap_draw(painter, &figure, &image, &err), ATTN_USAGE);
+	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
 	assert_string_equal(err.message, "--width 9000mm is too large, expected at most 8466mm");
 	figure.options = (struct heatmap_options){.width = {0.4, LENGTH_IN}, .font_size = 30};
-	assert_int_equal(heatmap_draw(painter, &figure, &image, &err), ATTN_USAGE);
+	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_USAGE);
 	const char *advice = strstr(err.message, "do not fit into --width 0.4in: give --width ");
 	assert_non_null(advice);
 	figure.options.width.value =
 	    strtod(advice + strlen("do not fit into --width 0.4in: give --width "), NULL);
-	assert_int_equal(heatmap_draw(painter, &figure, &image, &err), ATTN_OK);
+	assert_int_equal(draw_pixels(painter, &figure, &image, &err), ATTN_OK);
 	image_release(&image);
 	heatmap_painter_free(painter);
 }
@@ -498,9 +499,9 @@ static void test_transparency(void **state)
 	size_t through = 0, between = 0;
 
 	(void)state;
-	assert_int_equal(heatmap_draw(painter, &figure, &opaque, NULL), ATTN_OK);
+	assert_int_equal(draw_pixels(painter, &figure, &opaque, NULL), ATTN_OK);
 	figure.options.transparent = true;
-	assert_int_equal(heatmap_draw(painter, &figure, &clear, NULL), ATTN_OK);
+	assert_int_equal(draw_pixels(painter, &figure, &clear, NULL), ATTN_OK);
 	assert_null(opaque.alpha);
 	assert_non_null(clear.alpha);
 	assert_int_equal(clear.alpha[0], 0);
@@ -523,8 +524,8 @@ static void test_transparency(void **state)
 	heatmap_painter_free(painter);
 }
 
-/* Vector formats have a ground exactly where it was not left out. */
-static void test_ground(void **state)
+/* Vector formats have a background exactly where it was not left out. */
+static void test_background(void **state)
 {
 	struct heatmap_painter *painter = painter_or_skip();
 	struct grid g = make_grid(2, 2);
@@ -538,11 +539,11 @@ static void test_ground(void **state)
 							  .theme = theme_find(i % 2 ? "dark" : "light"),
 							  .transparent = i >= 2};
 		char *svg = write_figure(painter, &figure, &length);
-		const char *ground = strstr(svg, "<rect x=\"0\" y=\"0\"");
+		const char *background = strstr(svg, "<rect x=\"0\" y=\"0\"");
 
-		assert_int_equal(ground != NULL, i < 2);
-		if (ground)
-			assert_non_null(strstr(ground, i % 2 ? "fill=\"#111111\"" : "fill=\"#ffffff\""));
+		assert_int_equal(background != NULL, i < 2);
+		if (background)
+			assert_non_null(strstr(background, i % 2 ? "fill=\"#111111\"" : "fill=\"#ffffff\""));
 		free(svg);
 	}
 	heatmap_painter_free(painter);
@@ -560,15 +561,15 @@ static void test_themes(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		const struct theme *t = theme_find(names[i]);
 
-		assert_true(colour_contrast(t->ink, t->ground) >= 7);
-		assert_true(colour_contrast(t->soft_ink, t->ground) >= 4.5);
-		assert_true(colour_contrast(t->frame, t->ground) >= 3);
+		assert_true(colour_contrast(t->ink, t->background) >= 7);
+		assert_true(colour_contrast(t->soft_ink, t->background) >= 4.5);
+		assert_true(colour_contrast(t->frame, t->background) >= 3);
 		assert_true(colour_contrast(t->masked, t->masked_line) >= 1.2);
-		assert_true(colour_contrast(t->masked, t->ground) >= 1.2);
+		assert_true(colour_contrast(t->masked, t->background) >= 1.2);
 	}
 }
 
-/* On a dark ground the largest weight is the brightest cell, under every map. */
+/* On a dark background the largest weight is the brightest cell, under every map. */
 static void test_dark_maps(void **state)
 {
 	static float two[] = {0, 1};
@@ -627,12 +628,12 @@ static void test_fonts(void **state)
 	assert_null(font_package(0xe000));
 	for (size_t i = 0; i < 4; i++) {
 		figure.options.font = present[i];
-		assert_int_equal(heatmap_draw(painter, &figure, &image, NULL), ATTN_OK);
+		assert_int_equal(draw_pixels(painter, &figure, &image, NULL), ATTN_OK);
 		image_release(&image);
 		assert_null(heatmap_other_font(painter));
 	}
 	figure.options.font = "No Such Font";
-	assert_int_equal(heatmap_draw(painter, &figure, &image, NULL), ATTN_OK);
+	assert_int_equal(draw_pixels(painter, &figure, &image, NULL), ATTN_OK);
 	image_release(&image);
 	assert_non_null(heatmap_other_font(painter));
 	heatmap_painter_free(painter);
@@ -670,7 +671,7 @@ int main(void)
 	    cmocka_unit_test(test_svg_figure),     cmocka_unit_test(test_pdf_figure),
 	    cmocka_unit_test(test_widths),         cmocka_unit_test(test_widest),
 	    cmocka_unit_test(test_width_refusals), cmocka_unit_test(test_transparency),
-	    cmocka_unit_test(test_ground),         cmocka_unit_test(test_themes),
+	    cmocka_unit_test(test_background),     cmocka_unit_test(test_themes),
 	    cmocka_unit_test(test_dark_maps),      cmocka_unit_test(test_fonts),
 	    cmocka_unit_test(test_lengths),
 	};

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "draw/heatmap/colormap.h"
+#include "draw/heatmap/theme.h"
 
 /* Entries of the published tables of 256, as matplotlib 3.6 has them (viridis,
  * magma, inferno, plasma: CC0; cividis: Nunez et al. 2018), times 255. */
@@ -35,7 +36,7 @@ static void test_published(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
 		assert_non_null(colormap_find(published[i].name));
-		colormap_fill(colormap_find(published[i].name), table, 256);
+		colormap_fill(colormap_find(published[i].name), BACKGROUND_LIGHT, table, 256);
 		for (size_t k = 0; k < 10; k++) {
 			struct rgb c = table[published[i].entries[k].index];
 			const int *want = published[i].entries[k].rgb;
@@ -82,12 +83,12 @@ static void test_monotonic(void **state)
 	for (size_t i = 0; i < colormap_count(); i++) {
 		double sign;
 
-		colormap_fill(colormap_find(colormap_name(i)), table, 256);
+		colormap_fill(colormap_find(colormap_name(i)), BACKGROUND_LIGHT, table, 256);
 		sign = lightness(table[255]) > lightness(table[0]) ? 1.0 : -1.0;
 		for (size_t k = 4; k < 256; k++)
 			assert_true(sign * (lightness(table[k]) - lightness(table[k - 4])) > -0.004);
 	}
-	colormap_fill(NULL, table, 256);
+	colormap_fill(NULL, BACKGROUND_LIGHT, table, 256);
 	assert_memory_equal(&table[0], &white, sizeof white);
 	assert_true(colour_contrast(table[255], white) > 15.0);
 }
@@ -119,7 +120,7 @@ static void test_ink(void **state)
 	double first[3], last[3], lab[3], middle;
 
 	(void)state;
-	colormap_fill(NULL, table, 256);
+	colormap_fill(NULL, BACKGROUND_LIGHT, table, 256);
 	oklab(table[0], first);
 	oklab(table[255], last);
 	oklab(table[140], lab);
@@ -152,7 +153,7 @@ static void test_diverging(void **state)
 			continue;
 		found++;
 		assert_non_null(strstr(colormap_diverging_names(), colormap_name(i / 2)));
-		colormap_fill_diverging(map, dark, table, 201);
+		colormap_fill_diverging(map, dark ? BACKGROUND_DARK : BACKGROUND_LIGHT, table, 201);
 		assert_true(table[100].r == (dark ? 0x12 : 0xff) && table[100].g == table[100].r &&
 			    table[100].b == table[100].r);
 		oklab(table[100], middle);
@@ -172,7 +173,7 @@ static void test_diverging(void **state)
 				assert_true(colour_contrast(c, colour_text_on(c)) >= 4.5);
 			}
 		}
-		colormap_fill(map, half, 101);
+		colormap_fill(map, BACKGROUND_LIGHT, half, 101);
 		assert_true(dark || memcmp(half, table + 100, sizeof half) == 0);
 	}
 	assert_int_equal(found, 4);
@@ -181,13 +182,13 @@ static void test_diverging(void **state)
 static void test_entries(void **state)
 {
 	(void)state;
-	assert_int_equal(colormap_entry(0.0, 256), 0);
-	assert_int_equal(colormap_entry(-3.0, 256), 0);
-	assert_int_equal(colormap_entry((double)NAN, 256), 0);
-	assert_int_equal(colormap_entry(1.0, 256), 255);
-	assert_int_equal(colormap_entry((double)INFINITY, 256), 255);
-	assert_int_equal(colormap_entry(0.5, 11), 5);
-	assert_int_equal(colormap_entry(0.999, 2), 1);
+	assert_int_equal(colour_entry(0.0, 256), 0);
+	assert_int_equal(colour_entry(-3.0, 256), 0);
+	assert_int_equal(colour_entry((double)NAN, 256), 0);
+	assert_int_equal(colour_entry(1.0, 256), 255);
+	assert_int_equal(colour_entry((double)INFINITY, 256), 255);
+	assert_int_equal(colour_entry(0.5, 11), 5);
+	assert_int_equal(colour_entry(0.999, 2), 1);
 }
 
 /* Text is readable on every colour of every map, and on masked cells. */
@@ -197,12 +198,15 @@ static void test_contrast(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < colormap_count(); i++) {
-		colormap_fill(colormap_find(colormap_name(i)), table, 256);
+		colormap_fill(colormap_find(colormap_name(i)), BACKGROUND_LIGHT, table, 256);
 		for (size_t k = 0; k < 256; k++)
 			assert_true(colour_contrast(table[k], colour_text_on(table[k])) >= 4.5);
 		assert_true(memcmp(&table[0], &(struct rgb){0xdd, 0xdd, 0xdd}, sizeof table[0]) != 0);
 	}
-	assert_true(colour_contrast(colour_masked(), colour_text_on(colour_masked())) >= 4.5);
+	for (int dark = 0; dark < 2; dark++) {
+		struct rgb masked = theme_find(dark ? "dark" : "light")->masked;
+		assert_true(colour_contrast(masked, colour_text_on(masked)) >= 4.5);
+	}
 	assert_true(fabs(colour_contrast((struct rgb){0, 0, 0}, (struct rgb){255, 255, 255}) - 21.0) < 1e-9);
 }
 

@@ -1,4 +1,3 @@
-#include <png.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 
 #include "draw/heatmap/heatmap_internal.h"
 #include "draw/text/pango.h"
+#include "drawn_test.h"
 
 enum {
 	CELL = 11, /* too small for lines between cells and numbers */
@@ -52,7 +52,7 @@ static bool same(struct rgb a, struct rgb b)
 }
 
 /* Find the panel that follows `skip` others in reading order: the first long
- * enough level line of the frame's grey whose left end starts an upright one. */
+ * enough horizontal line of the frame's grey whose left end starts a vertical one. */
 static void find_panel(const struct image *image, size_t width, size_t height, int skip, size_t *x0,
 		       size_t *y0)
 {
@@ -88,40 +88,27 @@ static struct heatmap_painter *painter_or_skip(void)
 	return painter;
 }
 
-/* Draw, write as PNG, read back. */
 static struct image draw(struct heatmap_painter *painter, const struct heatmap_figure *figure)
 {
-	struct image image, back;
-	png_image decoded = {.version = PNG_IMAGE_VERSION};
+	struct image image;
 	struct attn_error err;
-	char *file = NULL;
-	size_t length = 0;
-	FILE *stream = open_memstream(&file, &length);
-
-	if (heatmap_draw(painter, figure, &image, &err) != ATTN_OK)
+	if (draw_pixels(painter, figure, &image, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
-	assert_int_equal(image_write_png(stream, &image, 96, NULL), ATTN_OK);
-	fclose(stream);
-	assert_true(png_image_begin_read_from_memory(&decoded, file, length));
-	decoded.format = PNG_FORMAT_RGB;
-	assert_int_equal(image_init(&back, decoded.width, decoded.height, NULL), ATTN_OK);
-	assert_true(png_image_finish_read(&decoded, NULL, back.pixels, 0, NULL));
-	free(file);
-	image_release(&image);
-	return back;
+	return image;
 }
 
 static void check_cell(const struct image *image, const struct rgb *table, const struct grid *g, size_t at,
 		       size_t x, size_t y, double top)
 {
-	struct rgb want = table[colormap_entry((double)g->values[at] / top, LEVELS)];
+	struct rgb want = table[colour_entry((double)g->values[at] / top, LEVELS)];
 
 	for (size_t dy = 0; dy < CELL; dy++) {
 		for (size_t dx = 0; dx < CELL; dx++) {
 			struct rgb got = pixel(image, x + dx, y + dy);
 
 			if (g->masked[at])
-				assert_true(same(got, colour_masked()) || same(got, colour_masked_line()));
+				assert_true(same(got, theme_default()->masked) ||
+					    same(got, theme_default()->masked_line));
 			else
 				assert_true(same(got, want));
 		}
@@ -148,7 +135,7 @@ static void test_cells(void **state)
 		figure.options.transpose = transpose;
 		figure.options.scale_max = i % 5 == 4 ? 0.5 : 0.0;
 		figure.options.colormap = colormap_find(colormap_name(i / 24));
-		colormap_fill(figure.options.colormap, table, LEVELS);
+		colormap_fill(figure.options.colormap, BACKGROUND_LIGHT, table, LEVELS);
 		rows = transpose ? g.cols : g.rows;
 		cols = transpose ? g.rows : g.cols;
 		image = draw(painter, &figure);
@@ -188,7 +175,7 @@ static void test_panels(void **state)
 		panels[i] = (struct heatmap_panel){&grids[i], "head"};
 	}
 	figure.options.cell = CELL;
-	colormap_fill(NULL, table, LEVELS);
+	colormap_fill(NULL, BACKGROUND_LIGHT, table, LEVELS);
 	image = draw(painter, &figure);
 	for (size_t i = 0; i < 7; i++) {
 		size_t x0, y0;
@@ -248,7 +235,7 @@ static void test_margins(void **state)
 	heatmap_painter_free(painter);
 }
 
-static void test_number_text(void **state)
+static void test_cell_number(void **state)
 {
 	static const struct {
 		float value;
@@ -259,9 +246,9 @@ static void test_number_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char text[NUMBER_SIZE];
+		char text[CELL_NUMBER_SIZE];
 
-		number_text(cases[i].value, text);
+		cell_number(cases[i].value, text);
 		assert_string_equal(text, cases[i].want);
 	}
 }
@@ -288,7 +275,7 @@ static void test_numbers(void **state)
 	image_release(&without);
 	figure.options.numbers = HEATMAP_NUMBERS_ON;
 	figure.options.cell = 5;
-	assert_int_equal(heatmap_draw(painter, &figure, &with, &err), ATTN_USAGE);
+	assert_int_equal(draw_pixels(painter, &figure, &with, &err), ATTN_USAGE);
 	assert_non_null(strstr(err.message, "--cell"));
 	figure.options.cell = 0;
 	with = draw(painter, &figure);
@@ -308,7 +295,7 @@ static void test_all_masked(void **state)
 	size_t x0, y0;
 
 	(void)state;
-	colormap_fill(NULL, table, LEVELS);
+	colormap_fill(NULL, BACKGROUND_LIGHT, table, LEVELS);
 	memset(g.values, 0, 9 * sizeof(float));
 	memset(g.masked, 1, 9);
 	g.any_masked = true;
@@ -383,7 +370,7 @@ static size_t try_size(struct heatmap_painter *painter, const size_t *shape,
 	g.col_factor = col_factor;
 	for (size_t i = 0; i < 16; i++)
 		panels[i] = (struct heatmap_panel){&g, "head 1"};
-	if (heatmap_draw(painter, &figure, &image, &err) != ATTN_OK) {
+	if (draw_pixels(painter, &figure, &image, &err) != ATTN_OK) {
 		assert_non_null(strstr(err.message, "give --size "));
 		advised = strtoul(strstr(err.message, "give --size ") + 12, NULL, 10);
 		assert_true(advised > options->size);
@@ -420,11 +407,11 @@ static void test_size_advice(void **state)
 }
 
 /* What is said under a picture. */
-static void expect_notes(const struct drawing *d, const struct layout *l, const char *want)
+static void expect_notes(const struct drawing *d, const struct heatmap_layout *l, const char *want)
 {
 	struct buffer notes = BUFFER_INIT;
 
-	add_notes(&notes, d, l);
+	heatmap_notes(&notes, d, l);
 	buffer_add(&notes, "", 0);
 	assert_string_equal(notes.data, want);
 	buffer_release(&notes);
@@ -435,14 +422,16 @@ static void test_notes(void **state)
 	struct grid g = {.row_factor = 1, .col_factor = 1};
 	struct heatmap_panel panel = {&g, NULL};
 	struct heatmap_figure figure = {.panels = &panel, .panel_count = 1};
-	struct drawing d = {
-	    .figure = &figure, .row_factor = 1, .col_factor = 1, .colours = {.high = 0.5}, .highest = 0.5};
-	struct layout l = {.row = {.labels = LAYOUT_LEVEL, .step = 1},
-			   .col = {.labels = LAYOUT_TURNED, .step = 1}};
+	struct drawing d = {.figure = &figure,
+			    .row_factor = 1,
+			    .col_factor = 1,
+			    .scale = {.colours = {.high = 0.5}, .highest = 0.5}};
+	struct heatmap_layout l = {.row = {.direction = LABELS_HORIZONTAL, .step = 1},
+				   .col = {.direction = LABELS_UPWARDS, .step = 1}};
 
 	(void)state;
 	expect_notes(&d, &l, "");
-	d.colours.high = 0.2;
+	d.scale.colours.high = 0.2;
 	expect_notes(&d, &l, "weights above 0.2 (up to 0.5) have the colour of 0.2");
 }
 
@@ -453,7 +442,7 @@ int main(void)
 	    cmocka_unit_test(test_margins),     cmocka_unit_test(test_numbers),
 	    cmocka_unit_test(test_all_masked),  cmocka_unit_test(test_limits),
 	    cmocka_unit_test(test_refusals),    cmocka_unit_test(test_notes),
-	    cmocka_unit_test(test_number_text), cmocka_unit_test(test_size_advice),
+	    cmocka_unit_test(test_cell_number), cmocka_unit_test(test_size_advice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

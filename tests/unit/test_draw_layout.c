@@ -37,7 +37,7 @@ static struct text_box label(void *context, enum layout_axis axis, size_t i, int
 	return box_of(label_ems(context, i), size, limit);
 }
 
-static struct text_box text(void *context, enum layout_text which, const struct layout *l, int limit)
+static struct text_box text(void *context, enum layout_text which, const struct heatmap_layout *l, int limit)
 {
 	const struct texts *t = context;
 	struct text_box box = {0, 0, 0};
@@ -61,7 +61,7 @@ static struct text_box text(void *context, enum layout_text which, const struct 
 	}
 }
 
-static bool inside(const struct layout *l, struct rect r)
+static bool inside(const struct heatmap_layout *l, struct rect r)
 {
 	return r.x >= 0 && r.y >= 0 && r.x + r.width <= l->width && r.y + r.height <= l->height;
 }
@@ -73,7 +73,7 @@ static bool apart(struct rect a, struct rect b)
 }
 
 /* Where the painter puts a panel's title and its labels. */
-static struct rect panel_title(const struct layout *l, const struct texts *t, int panel)
+static struct rect panel_title(const struct heatmap_layout *l, const struct texts *t, int panel)
 {
 	struct text_box b = text((void *)(uintptr_t)t, LAYOUT_PANEL_TITLE, l, l->panel_title_limit);
 	int x = l->first_x + panel % l->panel_columns * l->pitch_x + (l->panel_width - b.width) / 2;
@@ -82,7 +82,7 @@ static struct rect panel_title(const struct layout *l, const struct texts *t, in
 	return (struct rect){x, y - b.above, b.width, b.above + b.below};
 }
 
-static struct rect row_label(const struct layout *l, const struct texts *t, int panel, size_t i)
+static struct rect row_label(const struct heatmap_layout *l, const struct texts *t, int panel, size_t i)
 {
 	struct text_box b = label((void *)(uintptr_t)t, LAYOUT_ROWS, i, l->row.size, l->row.limit);
 	int y = l->first_y + panel / l->panel_columns * l->pitch_y + (int)i * l->cell + l->cell / 2 +
@@ -92,30 +92,31 @@ static struct rect row_label(const struct layout *l, const struct texts *t, int 
 	return (struct rect){x, y - b.above, b.width, b.above + b.below};
 }
 
-static struct rect col_label(const struct layout *l, const struct texts *t, int panel, size_t i)
+static struct rect col_label(const struct heatmap_layout *l, const struct texts *t, int panel, size_t i)
 {
 	struct text_box b = label((void *)(uintptr_t)t, LAYOUT_COLS, i, l->col.size, l->col.limit);
 	int x = l->first_x + panel % l->panel_columns * l->pitch_x + (int)i * l->cell + l->cell / 2;
 	int y = l->first_y + panel / l->panel_columns * l->pitch_y + l->panel_height + l->col_label_top;
 
-	if (l->col.labels == LAYOUT_TURNED)
+	if (l->col.direction == LABELS_UPWARDS)
 		return (struct rect){x + l->label_shift - b.above, y, b.above + b.below, b.width};
 	return (struct rect){x - b.width / 2, y + l->col.box.above - b.above, b.width, b.above + b.below};
 }
 
-static struct rect panel_rect(const struct layout *l, int panel)
+static struct rect panel_rect(const struct heatmap_layout *l, int panel)
 {
 	return (struct rect){l->first_x + panel % l->panel_columns * l->pitch_x - l->line,
 			     l->first_y + panel / l->panel_columns * l->pitch_y - l->line,
 			     l->panel_width + 2 * l->line, l->panel_height + 2 * l->line};
 }
 
-static void check_labels(const struct layout_request *r, const struct texts *t, const struct layout *l)
+static void check_labels(const struct layout_request *r, const struct texts *t,
+			 const struct heatmap_layout *l)
 {
 	struct rect before = {0, 0, 0, 0};
 	int last = (int)r->panels - 1;
 
-	if (l->row.labels != LAYOUT_NONE) {
+	if (l->row.direction != LABELS_NONE) {
 		for (size_t i = 0; i < r->rows; i += l->row.step) {
 			struct rect at = row_label(l, t, 0, i);
 
@@ -125,7 +126,7 @@ static void check_labels(const struct layout_request *r, const struct texts *t, 
 		}
 	}
 	before.width = 0;
-	if (l->col.labels == LAYOUT_NONE)
+	if (l->col.direction == LABELS_NONE)
 		return;
 	for (int panel = last; panel >= 0 && panel > last - 2; panel--) {
 		for (size_t i = 0; i < r->cols; i += l->col.step) {
@@ -144,7 +145,8 @@ static void check_labels(const struct layout_request *r, const struct texts *t, 
 	}
 }
 
-static void check_panel_titles(const struct layout_request *r, const struct texts *t, const struct layout *l)
+static void check_panel_titles(const struct layout_request *r, const struct texts *t,
+			       const struct heatmap_layout *l)
 {
 	if (!t->panel_title || r->panels == 1)
 		return;
@@ -160,7 +162,8 @@ static void check_panel_titles(const struct layout_request *r, const struct text
 	}
 }
 
-static void check_layout(const struct layout_request *r, const struct texts *t, const struct layout *l)
+static void check_layout(const struct layout_request *r, const struct texts *t,
+			 const struct heatmap_layout *l)
 {
 	const struct rect parts[] = {l->bar,   l->bar_title, l->masked_swatch, l->masked_text,
 				     l->title, l->notes,     l->row_title,     l->col_title};
@@ -205,7 +208,7 @@ static void test_properties(void **state)
 		    .masked = i % 2,
 		};
 		struct layout_measure measure = {&t, label, text};
-		struct layout l;
+		struct heatmap_layout l;
 
 		if (r.panels > 1 && (r.rows > 200 || r.cols > 200))
 			continue; /* grids are reduced before they get here */
@@ -232,7 +235,7 @@ static void test_size(void **state)
 					   .scale = 1,
 					   .masked = i % 2};
 		struct layout_measure measure = {&t, label, text};
-		struct layout l;
+		struct heatmap_layout l;
 
 		if (!layout_make(&r, &measure, &l)) {
 			assert_true(r.size < 500 || r.panels * 128 > r.size);
@@ -262,10 +265,10 @@ static void test_labels(void **state)
 						   .row_numbers = i % 3 == 1,
 						   .col_numbers = i % 3 > 0,
 						   .masked = i % 2};
-			struct layout l;
+			struct heatmap_layout l;
 
 			assert_true(layout_make(&r, &measure, &l));
-			assert_true(l.row.labels != LAYOUT_NONE && l.col.labels != LAYOUT_NONE);
+			assert_true(l.row.direction != LABELS_NONE && l.col.direction != LABELS_NONE);
 			if (panels <= 12 && r.rows < 6 && !r.row_numbers)
 				assert_int_equal(l.row.step, 1);
 			if (panels <= 12 && r.cols < 6 && !r.col_numbers)
@@ -280,7 +283,7 @@ static void test_cell(void **state)
 	struct texts t = {4, 0, 0, 0};
 	struct layout_measure measure = {&t, label, text};
 	struct layout_request r = {.rows = 14, .cols = 14, .panels = 1, .scale = 2, .cell = 37};
-	struct layout l;
+	struct heatmap_layout l;
 
 	(void)state;
 	assert_true(layout_make(&r, &measure, &l));
@@ -298,7 +301,7 @@ static void test_bar_and_notes(void **state)
 	struct texts t = {4, 6, 20, 30};
 	struct layout_measure measure = {&t, label, text};
 	struct layout_request r = {.rows = 14, .cols = 14, .panels = 4, .scale = 1};
-	struct layout l;
+	struct heatmap_layout l;
 
 	(void)state;
 	assert_true(layout_make(&r, &measure, &l));
@@ -324,14 +327,14 @@ static void test_turning(void **state)
 	struct texts t = {1.5, 0, 0, 0};
 	struct layout_measure measure = {&t, label, text};
 	struct layout_request r = {.rows = 10, .cols = 10, .panels = 1, .scale = 1, .cell = 44};
-	struct layout l;
+	struct heatmap_layout l;
 
 	(void)state;
 	layout_make(&r, &measure, &l);
-	assert_int_equal(l.col.labels, LAYOUT_LEVEL);
+	assert_int_equal(l.col.direction, LABELS_HORIZONTAL);
 	t.widest = 6;
 	layout_make(&r, &measure, &l);
-	assert_int_equal(l.col.labels, LAYOUT_TURNED);
+	assert_int_equal(l.col.direction, LABELS_UPWARDS);
 	assert_int_equal(l.col.step, 1);
 	r.cell = 4;
 	r.rows = r.cols = 100;
@@ -376,7 +379,7 @@ static void test_ticks(void **state)
 	for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++) {
 		for (int length = 1; length < 900; length += 17) {
 			struct tick ticks[TICKS_MAX];
-			struct scale scale = scale_make(tops[i], 0, SCALE_LINEAR, false);
+			struct scale scale = scale_make(tops[i], 0, SCALE_LINEAR);
 			size_t count = ticks_make(&scale, length, 20, ticks);
 
 			assert_in_range(count, 2, 8);
@@ -412,7 +415,7 @@ static void test_outer_titles(void **state)
 						 .scale = i / 5 % 3 == 2 ? 3 : 1,
 						 .masked = i >= 15,
 						 .outer_titles = true};
-		struct layout l;
+		struct heatmap_layout l;
 
 		assert_true(layout_make(&request, &measure, &l));
 		assert_int_equal(l.panel_columns, across);
@@ -435,7 +438,7 @@ static void test_outer_titles(void **state)
 
 			assert_true(inside(&l, title) && apart(title, l.row_title));
 			assert_true(apart(title, panel_rect(&l, r * (int)across)));
-			for (size_t k = 0; l.row.labels != LAYOUT_NONE && k < cells; k += l.row.step)
+			for (size_t k = 0; l.row.direction != LABELS_NONE && k < cells; k += l.row.step)
 				assert_true(apart(title, row_label(&l, &texts, r * (int)across, k)));
 		}
 	}

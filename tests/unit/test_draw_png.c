@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "draw/canvas/png.h"
+#include "draw/image/png.h"
 #include "files/output.h"
 
 /* Encode, and decode with libpng's own reader. */

@@ -62,7 +62,7 @@ static size_t inked(const struct image *image, size_t x0, size_t y0, size_t widt
 	return count;
 }
 
-/* Ink stays inside the measured box, level and turned, and is the same ink. */
+/* Ink stays inside the measured box, horizontal and upwards, and is the same ink. */
 static void test_box(void **state)
 {
 	static const char *const texts[] = {
@@ -77,28 +77,30 @@ static void test_box(void **state)
 			struct text_style style = {.size = size};
 			struct text_box box = text_measure(engine, texts[i], style);
 			size_t width = (size_t)box.width, height = (size_t)(box.above + box.below);
-			struct image level, turned;
+			struct image horizontal, upwards;
 
 			assert_true(width > 0 && height > 0);
-			assert_int_equal(image_init(&level, width + 40, height + 40, NULL), ATTN_OK);
-			assert_int_equal(image_init(&turned, height + 40, width + 40, NULL), ATTN_OK);
-			text_paint(engine, &level, texts[i], style, 20, 20 + box.above, false, black);
-			text_paint(engine, &turned, texts[i], style, 20 + box.above, 20 + box.width, true,
+			assert_int_equal(image_init(&horizontal, width + 40, height + 40, NULL), ATTN_OK);
+			assert_int_equal(image_init(&upwards, height + 40, width + 40, NULL), ATTN_OK);
+			text_paint(engine, &horizontal, texts[i], style, 20, 20 + box.above, TEXT_HORIZONTAL,
 				   black);
-			assert_true(inked(&level, 20, 20, width, height) > 0);
-			assert_int_equal(inked(&level, 20, 20, width, height),
-					 inked(&level, 0, 0, level.width, level.height));
-			assert_int_equal(inked(&turned, 20, 20, height, width),
-					 inked(&turned, 0, 0, turned.width, turned.height));
+			text_paint(engine, &upwards, texts[i], style, 20 + box.above, 20 + box.width,
+				   TEXT_UPWARDS, black);
+			assert_true(inked(&horizontal, 20, 20, width, height) > 0);
+			assert_int_equal(inked(&horizontal, 20, 20, width, height),
+					 inked(&horizontal, 0, 0, horizontal.width, horizontal.height));
+			assert_int_equal(inked(&upwards, 20, 20, height, width),
+					 inked(&upwards, 0, 0, upwards.width, upwards.height));
 			/* A quarter turn counter-clockwise: up from the lower end. */
-			for (size_t y = 0; y < level.height; y++)
-				for (size_t x = 0; x < level.width; x++)
+			for (size_t y = 0; y < horizontal.height; y++)
+				for (size_t x = 0; x < horizontal.width; x++)
 					assert_memory_equal(
-					    level.pixels + (y * level.width + x) * 3,
-					    turned.pixels + ((turned.height - 1 - x) * turned.width + y) * 3,
+					    horizontal.pixels + (y * horizontal.width + x) * 3,
+					    upwards.pixels +
+						((upwards.height - 1 - x) * upwards.width + y) * 3,
 					    3);
-			image_release(&level);
-			image_release(&turned);
+			image_release(&horizontal);
+			image_release(&upwards);
 		}
 	}
 	assert_int_equal(text_engine_status(engine, NULL), ATTN_OK);
@@ -135,8 +137,8 @@ static void test_clipping(void **state)
 	(void)state;
 	assert_int_equal(image_init(&image, 30, 30, NULL), ATTN_OK);
 	for (int at = -60; at <= 60; at += 15) {
-		text_paint(engine, &image, "clipped", style, at, at, false, black);
-		text_paint(engine, &image, "clipped", style, at, at, true, black);
+		text_paint(engine, &image, "clipped", style, at, at, TEXT_HORIZONTAL, black);
+		text_paint(engine, &image, "clipped", style, at, at, TEXT_UPWARDS, black);
 	}
 	image_release(&image);
 	text_engine_free(engine);
@@ -223,7 +225,8 @@ static void test_lines(void **state)
 			style.size *= 100;
 			style.max_width *= 100;
 		}
-		assert_int_equal(text_engine_set(engine, NULL, i % 2, NULL), ATTN_OK);
+		assert_int_equal(text_engine_set(engine, NULL, i % 2 ? TEXT_VECTOR : TEXT_PIXELS, NULL),
+				 ATTN_OK);
 		text_lines(engine, cases[i / 2].text, style, tell, &told);
 		assert_string_equal(told.text.data, cases[i / 2].want);
 		assert_int_equal(told.right_to_left, cases[i / 2].right_to_left);
@@ -267,8 +270,9 @@ static void test_half_transparent(void **state)
 	assert_int_equal(image_clear(&half, NULL), ATTN_OK);
 	memset(half.pixels, 200, 60 * 30 * 3);
 	memset(half.alpha, 128, 60 * 30);
-	text_paint(engine, &clear, "text", style, 5, 20, false, ink); /* its alpha is what text covers */
-	text_paint(engine, &half, "text", style, 5, 20, false, ink);
+	text_paint(engine, &clear, "text", style, 5, 20, TEXT_HORIZONTAL,
+		   ink); /* its alpha is what text covers */
+	text_paint(engine, &half, "text", style, 5, 20, TEXT_HORIZONTAL, ink);
 	for (size_t i = 0; i < 60 * 30; i++) {
 		const int inks[] = {ink.r, ink.g, ink.b};
 		double covered = clear.alpha[i] / 255.0, seen = half.alpha[i] / 255.0;

@@ -301,8 +301,8 @@ static void test_standard_input(void **state)
 	add(&b, "q=-:k");
 	expect_tensor(bundle_tensor(&b, "q"), DTYPE_I32, 2, (size_t[]){3, 2}, count);
 	bundle_release(&b);
-	expect_failure("k=-:k", ATTN_USAGE, "standard input is given twice");
-	expect_failure("-", ATTN_USAGE, "standard input is given twice");
+	expect_failure("k=-:k", ATTN_USAGE, "standard input ('-') may be given only once");
+	expect_failure("-", ATTN_USAGE, "standard input ('-') may be given only once");
 	if (before >= 0) {
 		dup2(before, STDIN_FILENO);
 		close(before);

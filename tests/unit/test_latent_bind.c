@@ -102,12 +102,13 @@ static void test_missing(void **state)
 {
 	static const struct refusal refusals[] = {
 	    {{{"embeddings", NULL}}, {"'embeddings' is missing", "projections"}},
-	    {{{"wdkv", NULL}}, {"'wdkv' is missing", "beside 'wdq'"}},
-	    {{{"wuq", NULL}}, {"'wuq' is missing", "beside 'wdkv'"}},
-	    {{{"wuk", NULL}}, {"'wuk' is missing", "beside 'wdkv' (or 'wukv')"}},
-	    {{{"wdq", NULL}, {"q_latent_norm", "[1, 1, 1]"}}, {"'wdq' is missing", "beside 'q_latent_norm'"}},
-	    {{{"wkr", NULL}}, {"'wkr' is missing", "beside 'wqr' (or rope_dim, if 'wdkv' holds"}},
-	    {{{"wqr", NULL}}, {"'wqr' is missing", "beside 'wkr' (or rope_dim, if 'wuq' holds"}},
+	    {{{"wdkv", NULL}}, {"'wdkv' is missing", "'wdq' also requires it"}},
+	    {{{"wuq", NULL}}, {"'wuq' is missing", "'wdkv' also requires it"}},
+	    {{{"wuk", NULL}}, {"'wuk' is missing", "'wdkv' also requires it (or 'wukv')"}},
+	    {{{"wdq", NULL}, {"q_latent_norm", "[1, 1, 1]"}},
+	     {"'wdq' is missing", "'q_latent_norm' also requires it"}},
+	    {{{"wkr", NULL}}, {"'wkr' is missing", "'wqr' also requires it (or rope_dim, if 'wdkv' holds"}},
+	    {{{"wqr", NULL}}, {"'wqr' is missing", "'wkr' also requires it (or rope_dim, if 'wuq' holds"}},
 	    {{{0}}, {0}},
 	};
 	(void)state;

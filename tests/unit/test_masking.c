@@ -131,6 +131,12 @@ static void test_mask_of_batch(void **state)
 	expect_rows(v, "{\"mask\": [[[[true, false]], [[false, true]]]]}", "1. .1 1. .1");
 	expect_rows(v, "{\"mask\": [[[[true, false]], [[true, true]]], [[[false, false]], [[false, true]]]]}",
 		    "1. 11 .. .1");
+	/* PyTorch's (B H, N, M); three or two are no B H. */
+	expect_rows(v, "{\"mask\": [[[true, false]], [[true, true]], [[false, false]], [[false, true]]]}",
+		    "1. 11 .. .1");
+	expect_rows(v, "{\"mask\": [[[true, false]], [[true, true]]]}", "1. 11 1. 11");
+	expect_refusal(v, "{\"mask\": [[[true, false]], [[true, true]], [[true, true]]]}",
+		       PARTS("'mask' is 3 x 1 x 2"));
 }
 
 static void test_padding(void **state)
@@ -140,6 +146,9 @@ static void test_padding(void **state)
 	expect_rows(v, "{\"key_padding\": [true, false, true]}", "1.1 1.1");
 	expect_rows(v, "{\"key_padding\": [[true, true, false], [false, true, true]]}", "11. .11");
 	expect_rows(v, "{\"key_padding\": [[1, 1, 0]]}", "11. 11.");
+	/* Added to the scores, as transformers and PyTorch have it. */
+	expect_rows(v, "{\"key_padding\": [[0.0, 0.0, -10000.0]]}", "11. 11.");
+	expect_rows(v, "{\"key_padding\": [-3.4028234663852886e38, -1e30, 0]}", "..1 ..1");
 	v.past_keys = 1; /* of own keys, or of all */
 	expect_rows(v, "{\"key_padding\": [false, true]}", "1.1 1.1");
 	expect_rows(v, "{\"key_padding\": [false, false, true]}", "..1 ..1");
@@ -204,6 +213,9 @@ static void test_refusals(void **state)
 		       "{\"key_padding\": [[true, true, true, true], [true, true, true, true],"
 		       " [true, true, true, true]]}",
 		       PARTS("'key_padding' is 3 x 4", "2 x 4"));
+	expect_refusal(batch, "{\"key_padding\": [0, -3, 0, -1e9]}",
+		       PARTS("'key_padding[1]' is -3", "0 (a real key)", "'mask' adds any number"));
+	expect_refusal(batch, "{\"key_padding\": [1, 0, 0, -1e9]}", PARTS("'key_padding[0]' is 1"));
 	expect_refusal(batch, "{\"key_padding\": [1, 1, 2, 1]}", PARTS("'key_padding[2]' is 2", "true"));
 	expect_refusal(batch, "{\"kv_lengths\": [1]}", PARTS("'kv_lengths' is 1", "expected 2"));
 	expect_refusal(batch, "{\"kv_lengths\": [1, 5]}", PARTS("'kv_lengths[1]' is 5", "from 0 to 4"));

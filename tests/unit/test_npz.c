@@ -141,7 +141,7 @@ static void test_bad(void **state)
 {
 	(void)state;
 	static const char *const files[][2] = {
-	    {"twice", "'q' is given twice"},
+	    {"twice", "'q' may be given only once"},
 	    {"torch",
 	     "a PyTorch checkpoint, a pickle, which is not read because it may run code; convert it: "
 	     "python3 -c \"import torch, numpy; d = torch.load('file', 'cpu', weights_only=True)"},

@@ -64,13 +64,13 @@ static void test_colours(void **state)
 	struct rgb table[OVERLAY_LEVELS];
 
 	(void)state;
-	colormap_fill(overlay_colormap(), table, OVERLAY_LEVELS);
+	colormap_fill(overlay_colormap(), BACKGROUND_LIGHT, table, OVERLAY_LEVELS);
 	assert_false(overlay_is_light(table));
 	/* 0.35 x 255 = 89.25; with half of the scale 0.675 x 255 = 172.1. */
 	assert_memory_equal(&(struct rgb[]){overlay_colour(table, 0)}, &table[89], 3);
 	assert_memory_equal(&(struct rgb[]){overlay_colour(table, 0.5)}, &table[172], 3);
 	assert_memory_equal(&(struct rgb[]){overlay_colour(table, 2)}, &table[255], 3);
-	colormap_fill(NULL, table, OVERLAY_LEVELS);
+	colormap_fill(NULL, BACKGROUND_LIGHT, table, OVERLAY_LEVELS);
 	assert_true(overlay_is_light(table));
 }
 
@@ -95,7 +95,7 @@ static void test_patches(void **state)
 	struct image picture, out;
 
 	(void)state;
-	colormap_fill(overlay_colormap(), table, OVERLAY_LEVELS);
+	colormap_fill(overlay_colormap(), BACKGROUND_LIGHT, table, OVERLAY_LEVELS);
 	for (size_t i = 0; i < 12; i++)
 		weights[i] = (float)i / 6;
 	make_image(&picture, 10, 7);
@@ -139,12 +139,11 @@ static void check_resize(size_t from, const unsigned char *row, size_t to, const
 {
 	struct image image, out;
 
-	for (int turned = 0; turned < 2; turned++) {
-		assert_int_equal(image_init(&image, turned ? 1 : from, turned ? from : 1, NULL), ATTN_OK);
+	for (int tall = 0; tall < 2; tall++) {
+		assert_int_equal(image_init(&image, tall ? 1 : from, tall ? from : 1, NULL), ATTN_OK);
 		for (size_t i = 0; i < from * 3; i++)
 			image.pixels[i] = row[i / 3];
-		assert_int_equal(picture_resize(&image, turned ? 1 : to, turned ? to : 1, &out, NULL),
-				 ATTN_OK);
+		assert_int_equal(image_resize(&image, tall ? 1 : to, tall ? to : 1, &out, NULL), ATTN_OK);
 		for (size_t i = 0; i < to * 3; i++)
 			assert_int_equal(out.pixels[i], expected[i / 3]);
 		image_release(&image);
@@ -189,7 +188,7 @@ static void test_figure(void **state)
 	(void)state;
 	if (text_engine_new(&text, NULL) != ATTN_OK)
 		skip();
-	colormap_fill(overlay_colormap(), table, 256);
+	colormap_fill(overlay_colormap(), BACKGROUND_LIGHT, table, 256);
 	assert_int_equal(image_init(&picture, 100, 60, NULL), ATTN_OK); /* white */
 	for (size_t i = 0; i < 4 * 2; i++) {
 		struct overlay_figure figure = {.picture = &picture,

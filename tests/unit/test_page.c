@@ -78,6 +78,15 @@ static void test_sha256(void **state)
 	check_sha256(a, 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
+/* The weight that a code stands for, as the page's script decodes it. */
+static double value_of(const struct page_coding *coding, size_t code, float largest)
+{
+	double levels =
+	    coding->signed_weights ? ldexp(1, (int)coding->bits - 1) - 1 : ldexp(1, (int)coding->bits) - 2;
+	double level = ((double)code - (coding->signed_weights ? levels + 1 : 1)) / levels;
+	return (double)largest * level * fabs(level);
+}
+
 /* What the page and its manual say of the error is so, and is reached. */
 static void test_error(void **state)
 {
@@ -89,19 +98,19 @@ static void test_error(void **state)
 	    {8, false, 0.0039293}, {8, true, 0.0078430}, {16, false, 1.52591e-5}, {16, true, 3.05185e-5}};
 	(void)state;
 	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-		struct page_plan plan = {.bits = cases[c].bits, .signed_weights = cases[c].negative};
+		struct page_coding coding = {.bits = cases[c].bits, .signed_weights = cases[c].negative};
 		const float largest = 0.625f;
 		double worst = 0;
 		for (int i = 0; i <= 400000; i++) {
 			float w = (float)((double)largest * i / 400000);
 			for (int sign = cases[c].negative ? -1 : 1; sign <= 1; sign += 2) {
-				size_t code = page_code(&plan, (float)sign * w, largest);
-				assert_true(code >= 1 && code < (size_t)1 << plan.bits);
-				double off = fabs(page_value(&plan, code, largest) - sign * (double)w);
+				size_t code = page_code(&coding, (float)sign * w, largest);
+				assert_true(code >= 1 && code < (size_t)1 << coding.bits);
+				double off = fabs(value_of(&coding, code, largest) - sign * (double)w);
 				worst = fmax(worst, off / (double)largest);
 			}
 		}
-		assert_true(fabs(page_error(&plan) - cases[c].error) < cases[c].error * 1e-4);
+		assert_true(fabs(page_error(&coding) - cases[c].error) < cases[c].error * 1e-4);
 		assert_true(worst <= cases[c].error * 1.0001);
 		assert_true(worst > cases[c].error * 0.8);
 	}
@@ -109,18 +118,18 @@ static void test_error(void **state)
 
 static void test_ends(void **state)
 {
-	struct page_plan plan = {.bits = 8}, both = {.bits = 8, .signed_weights = true};
+	struct page_coding coding = {.bits = 8}, both = {.bits = 8, .signed_weights = true};
 	(void)state;
-	assert_int_equal(page_code(&plan, 0, 0), 1);
-	assert_int_equal(page_code(&plan, 0, 1), 1);
-	assert_int_equal(page_code(&plan, 1e-30f, 1), 2); /* not 0, and so it stays */
-	assert_int_equal(page_code(&plan, 0.3f, 0.3f), 255);
+	assert_int_equal(page_code(&coding, 0, 0), 1);
+	assert_int_equal(page_code(&coding, 0, 1), 1);
+	assert_int_equal(page_code(&coding, 1e-30f, 1), 2); /* not 0, and so it stays */
+	assert_int_equal(page_code(&coding, 0.3f, 0.3f), 255);
 	assert_int_equal(page_code(&both, 0, 1), 128);
 	assert_int_equal(page_code(&both, -1, 1), 1);
 	assert_int_equal(page_code(&both, 1, 1), 255);
 	assert_int_equal(page_code(&both, -1e-30f, 1), 127);
-	assert_true(page_value(&both, 1, 0.5f) == -0.5);
-	assert_true(page_value(&plan, 255, 0.5f) == 0.5);
+	assert_true(value_of(&both, 1, 0.5f) == -0.5);
+	assert_true(value_of(&coding, 255, 0.5f) == 0.5);
 }
 
 static void check_bytes(const struct buffer *b, const unsigned char *expected, size_t count)
@@ -135,14 +144,14 @@ static void test_rows(void **state)
 	const unsigned char cells[4] = {1, 1, 1, 0};
 	static const unsigned char eight[] = {0, 0, 0, 0x3f, 255, 128, 1, 0};
 	static const unsigned char sixteen[] = {0, 0, 0, 0x3f, 0xff, 0xff, 0, 0x80, 1, 0, 0, 0};
-	struct page_plan plan = {.bits = 8};
+	struct page_coding coding = {.bits = 8};
 	struct buffer b = BUFFER_INIT;
 	(void)state;
-	page_add_row(&b, &plan, weights, cells, 4);
+	page_add_row(&b, &coding, weights, cells, 4);
 	check_bytes(&b, eight, sizeof eight);
 	buffer_clear(&b);
-	plan.bits = 16;
-	page_add_row(&b, &plan, weights, cells, 4);
+	coding.bits = 16;
+	page_add_row(&b, &coding, weights, cells, 4);
 	check_bytes(&b, sixteen, sizeof sixteen);
 	buffer_release(&b);
 }
@@ -157,14 +166,14 @@ static void test_top_rows(void **state)
 	static const unsigned char all[] = {0, 0, 0x80, 0x3e, 1, 0, 0, 0, 7,   0,   0,   0,  5, 0,
 					    0, 0, 4,    0,    0, 0, 1, 0, 0,   0,   3,   0,  0, 0,
 					    4, 0, 0,    0,    5, 0, 0, 0, 255, 128, 255, 255};
-	struct page_plan plan = {.bits = 8, .top = 2};
+	struct page_coding coding = {.bits = 8, .top = 2};
 	struct buffer b = BUFFER_INIT;
 	(void)state;
-	page_add_row(&b, &plan, weights, cells, 8);
+	page_add_row(&b, &coding, weights, cells, 8);
 	check_bytes(&b, two, sizeof two);
 	buffer_clear(&b);
-	plan.top = 8;
-	page_add_row(&b, &plan, weights, cells, 8);
+	coding.top = 8;
+	page_add_row(&b, &coding, weights, cells, 8);
 	check_bytes(&b, all, sizeof all);
 	buffer_release(&b);
 }
@@ -176,7 +185,7 @@ static void test_top_random(void **state)
 		KEYS = 300,
 		TOP = 16
 	};
-	struct page_plan plan = {.bits = 8, .top = TOP};
+	struct page_coding coding = {.bits = 8, .top = TOP};
 	unsigned int seed = 7;
 	(void)state;
 	for (int round = 0; round < 200; round++) {
@@ -189,7 +198,7 @@ static void test_top_random(void **state)
 			weights[k] = (float)((seed >> 20) % 97) / 128; /* with many equal ones */
 			cells[k] = (seed >> 10 & 3) != 0;
 		}
-		page_add_row(&b, &plan, weights, cells, KEYS);
+		page_add_row(&b, &coding, weights, cells, KEYS);
 		for (size_t k = 0; k < KEYS; k++) {
 			size_t before = 0;
 			for (size_t i = 0; i < KEYS; i++)
@@ -207,29 +216,29 @@ static void test_top_random(void **state)
 
 static void test_plan(void **state)
 {
-	struct page_plan plan;
+	struct page_coding coding;
 	struct attn_error err = {ATTN_OK, ""};
 	struct rows_shape shape = {.queries = 14, .keys = 14};
 	(void)state;
-	assert_int_equal(page_plan_init(&plan, &shape, 4, &err), ATTN_OK);
-	assert_int_equal(plan.bits, 16);
-	assert_int_equal(plan.top, 0);
+	assert_int_equal(page_coding_choose(&coding, &shape, 4, &err), ATTN_OK);
+	assert_int_equal(coding.bits, 16);
+	assert_int_equal(coding.top, 0);
 	shape.queries = shape.keys = 512;
-	assert_int_equal(page_plan_init(&plan, &shape, 144, &err), ATTN_OK);
-	assert_int_equal(plan.bits, 8);
-	assert_int_equal(plan.top, 0);
+	assert_int_equal(page_coding_choose(&coding, &shape, 144, &err), ATTN_OK);
+	assert_int_equal(coding.bits, 8);
+	assert_int_equal(coding.top, 0);
 	shape.keys = 1024;
-	assert_int_equal(page_plan_init(&plan, &shape, 1, &err), ATTN_OK);
-	assert_int_equal(plan.top, 0);
+	assert_int_equal(page_coding_choose(&coding, &shape, 1, &err), ATTN_OK);
+	assert_int_equal(coding.top, 0);
 	shape.keys = 1025;
-	assert_int_equal(page_plan_init(&plan, &shape, 1, &err), ATTN_OK);
-	assert_int_equal(plan.top, 64);
+	assert_int_equal(page_coding_choose(&coding, &shape, 1, &err), ATTN_OK);
+	assert_int_equal(coding.top, 64);
 	shape.queries = shape.keys = 131072;
-	assert_int_equal(page_plan_init(&plan, &shape, 12, &err), ATTN_OK);
-	assert_int_equal(plan.top, 32);
-	assert_int_equal(page_plan_init(&plan, &shape, 4096, &err), ATTN_USAGE);
+	assert_int_equal(page_coding_choose(&coding, &shape, 12, &err), ATTN_OK);
+	assert_int_equal(coding.top, 32);
+	assert_int_equal(page_coding_choose(&coding, &shape, 4096, &err), ATTN_USAGE);
 	assert_non_null(strstr(err.message, "4096 heads of 131072 x 131072"));
-	assert_int_equal(page_plan_init(&plan, &shape, SIZE_MAX / 2, &err), ATTN_USAGE);
+	assert_int_equal(page_coding_choose(&coding, &shape, SIZE_MAX / 2, &err), ATTN_USAGE);
 }
 
 /* base64 and deflate undone, by zlib and a table of its own. */
@@ -262,13 +271,13 @@ static void test_consumer(void **state)
 	static float weights[QUERIES * KEYS];
 	static unsigned char cells[QUERIES * KEYS], rows[QUERIES * (4 + KEYS) + 1];
 	struct rows_shape shape = {.queries = QUERIES, .keys = KEYS};
-	struct page_plan plan = {.bits = 8};
+	struct page_coding coding = {.bits = 8};
 	struct page_rows consumer;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
 	(void)state;
-	page_rows_init(&consumer, &plan, &shape, stream);
+	page_rows_init(&consumer, &coding, &shape, stream);
 	for (size_t head = 0; head < 2; head++) {
 		for (size_t i = 0; i < QUERIES * KEYS; i++) {
 			cells[i] = (i + head) % 3 != 0;
@@ -301,7 +310,7 @@ static void test_consumer(void **state)
 			size_t code = row[4 + i % KEYS];
 			assert_int_equal(code == 0, !cells[i]);
 			if (cells[i])
-				assert_true(fabs(page_value(&plan, code, largest) - (double)weights[i]) <=
+				assert_true(fabs(value_of(&coding, code, largest) - (double)weights[i]) <=
 					    0.00393 * (double)largest);
 		}
 	}

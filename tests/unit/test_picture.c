@@ -1,6 +1,7 @@
 #include <png.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "draw/canvas/picture.h"
+#include "draw/image/png.h"
 
 struct file {
 	unsigned char *bytes;
@@ -69,7 +70,7 @@ static void check(const struct kind *kind, const unsigned char *row, size_t widt
 	struct file file = encode(kind, width, 1, row);
 	struct image image;
 
-	assert_int_equal(picture_parse(file.bytes, file.length, "x.png", &image, NULL), ATTN_OK);
+	assert_int_equal(image_parse_png(file.bytes, file.length, "x.png", &image, NULL), ATTN_OK);
 	assert_int_equal(image.width, width);
 	assert_int_equal(image.height, 1);
 	assert_memory_equal(image.pixels, expected, width * 3);
@@ -162,7 +163,7 @@ static void test_interlaced(void **state)
 			   width, height, rows);
 		struct image image;
 
-		assert_int_equal(picture_parse(file.bytes, file.length, "x.png", &image, NULL), ATTN_OK);
+		assert_int_equal(image_parse_png(file.bytes, file.length, "x.png", &image, NULL), ATTN_OK);
 		assert_int_equal(image.width, width);
 		assert_int_equal(image.height, height);
 		assert_memory_equal(image.pixels, rows, width * height * 3);
@@ -179,7 +180,7 @@ static void refused(const void *bytes, size_t length, const char *reason)
 	struct image image;
 
 	memcpy(copy, bytes, length);
-	assert_int_equal(picture_parse(copy, length, "x.png", &image, &err), ATTN_BAD_INPUT);
+	assert_int_equal(image_parse_png(copy, length, "x.png", &image, &err), ATTN_BAD_INPUT);
 	assert_non_null(strstr(err.message, "'x.png' is "));
 	if (!strstr(err.message, reason))
 		fail_msg("'%s' has no '%s'", err.message, reason);
@@ -250,7 +251,7 @@ static void test_damaged(void **state)
 			struct image image;
 
 			file.bytes[i] ^= 0x21;
-			if (picture_parse(file.bytes, file.length, "x.png", &image, NULL) == ATTN_OK) {
+			if (image_parse_png(file.bytes, file.length, "x.png", &image, NULL) == ATTN_OK) {
 				assert_int_equal(image.width * image.height, 66);
 				image_release(&image);
 			}

@@ -19,9 +19,10 @@ static void test_refusals(void **state)
 	    {.weights = true, .scores = SCORES_OF(SCORES_RAW)},
 	    {.weights = true, .scores = SCORES_OF(SCORES_MASKED)},
 	    {.weights = true, .unscaled_weights = true},
+	    {.weights = true, .context = true, .shares = true},
 	};
-	struct bundle b =
-	    bundle_of("{\"q\": [[[1]], [[1]]], \"k\": [[[1], [0]], [[0], [0]]], \"lambda\": 0.5}");
+	struct bundle b = bundle_of(
+	    "{\"q\": [[[1]], [[1]]], \"k\": [[[1], [0]], [[0], [0]]], \"v\": [[[1], [2]]], \"lambda\": 0.5}");
 	struct attn_error err = {0};
 	struct problem p;
 	(void)state;
@@ -160,7 +161,7 @@ static void test_planning_touches_nothing(void **state)
 	assert_true(cost_of(&a, one, want).projections == 0);
 	assert_true(cost_of(&a, one, want).projected == 0); /* used where they are */
 	a.rotary = (struct rotary){.base = 10000, .divisor = 1, .dims = SIZE};
-	a.q_norm = a.k_norm = (struct vector_norm){VECTOR_NORM_RMS, 1e-6, nowhere, SIZE};
+	a.q_norm = a.k_norm = (struct vector_norm){VECTOR_NORM_RMS, 1e-6, nowhere, SIZE, false};
 	a.past_k = a.past_v = (struct heads_view){nowhere, 0, 3 * SIZE, SIZE};
 	a.bias_k = a.bias_v = nowhere;
 	a.keys = (struct key_counts){.past = 3, .own = TOKENS, .bias = true, .zero = true};
@@ -262,7 +263,8 @@ static void test_one_stream(void **state)
 	struct planned r;
 	struct attn_error err = {0};
 	(void)state;
-	planned_open(&r, &b, NULL, (struct rows_want){true, true, SCORES_OF(SCORE_STAGES) - 1, true, true});
+	planned_open(&r, &b, NULL,
+		     (struct rows_want){true, true, SCORES_OF(SCORE_STAGES) - 1, true, true, true});
 	if (rows_stream(r.source, NULL, (struct row_consumer *[]){&s.consumer}, 1, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	assert_true(s.seen);

@@ -204,11 +204,34 @@ static void test_rolled(void **state)
 	}
 }
 
+/* Scores of head 1 that float32 cannot hold are no reason to compute head 0 another way. */
+static void test_overflow_beside(void **state)
+{
+	enum {
+		COUNT = 50 * 8
+	};
+	double q[2 * COUNT], k[2 * COUNT];
+	const bool first[MOST_HEADS] = {true};
+	struct bundle b;
+	(void)state;
+	variant_state = 3;
+	for (size_t i = 0; i < 2 * COUNT; i++) {
+		q[i] = ((double)roll(4001) / 1000 - 2) * (i < COUNT ? 1 : 1e37);
+		k[i] = ((double)roll(4001) / 1000 - 2) * (i < COUNT ? 1 : 100);
+	}
+	bundle_init(&b);
+	put(&b, "q", DTYPE_F32, SHAPE(2, 50, 8), q);
+	put(&b, "k", DTYPE_F32, SHAPE(2, 50, 8), k);
+	expect_heads(&b, "an overflow beside", (const bool *const[]){first}, 1, want_scores(NO_SCORES));
+	bundle_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_cases),
 	    cmocka_unit_test(test_rolled),
+	    cmocka_unit_test(test_overflow_beside),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,8 +169,11 @@ static void test_precomputed_shapes(void **state)
 static void test_layout(void **state)
 {
 	static const struct refusal refusals[] = {
-	    {X "\"wq\": [[1, 2, 3], [4, 5, 6]], " WK "}", {"'wq'", "2 x 3", "--layout out,in"}},
-	    {X WQ "\"wk\": [[1, 2, 3], [4, 5, 6]]}", {"'wk'", "2 x 3", "--layout out,in"}},
+	    {X "\"wq\": [[1, 2, 3], [4, 5, 6]], " WK "}",
+	     {"'wq'", "2 x 3", "'wk' is 'in,out'", "transpose 'wq'"}},
+	    {X WQ "\"wk\": [[1, 2, 3], [4, 5, 6]]}", {"'wk'", "2 x 3", "'wq' is 'in,out'", "transpose 'wk'"}},
+	    {X "\"wq\": [[1, 2, 3], [4, 5, 6]], \"wk\": [[1, 2, 3], [4, 5, 6]]}",
+	     {"'wq'", "2 x 3", "--layout out,in"}},
 	    {X WQ WK ", \"layout\": \"out,in\"}", {"'wq'", "3 x 2", "--layout in,out"}},
 	    {X WQ WK ", \"layout\": \"in-out\"}", {"'layout'", "'in-out'", "'in,out'", "'out,in'"}},
 	    {X "\"layout\": \"out,in\", \"heads\": [{\"wq\": [[1], [2], [3]],"

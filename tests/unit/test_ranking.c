@@ -270,6 +270,56 @@ static void test_release_twice(void **state)
 	assert_null(s.entries);
 }
 
+/* Two past keys, three own ones, an appended one: the own key of query q is key 2 + q. */
+static void far_pairs_only(void **state)
+{
+	(void)state;
+	enum {
+		QUERIES = 3,
+		KEYS = 6
+	};
+	static const float far_weights[QUERIES * KEYS] = {.1f,  .2f,  .3f, .15f, .05f, .2f, .1f,  .2f,  .3f,
+							  .15f, .05f, .2f, .1f,  .2f,  .3f, .15f, .05f, .2f};
+	unsigned char cells[QUERIES * KEYS];
+	memset(cells, CELL_ATTENDED, sizeof cells);
+	struct table t = {1, 1, 1, QUERIES, KEYS, far_weights, cells};
+	struct rows_info info = {.shape = shape_of(&t)};
+	info.shape.past_keys = 2;
+	info.shape.appended_keys = 1;
+	static const struct {
+		size_t distance, keys[QUERIES], first[QUERIES]; /* how many are listed, and the heaviest */
+	} cases[] = {
+	    {1, {5, 5, 5}, {1, 2, 2}},
+	    {2, {3, 3, 4}, {5, 1, 2}},
+	    {3, {1, 2, 3}, {5, 5, 1}},
+	    {9, {1, 1, 1}, {5, 5, 5}},
+	};
+	for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+		struct rows_shape shape;
+		struct ranking s = ranked_from(
+		    &t, &shape,
+		    (struct ranking_options){.top = KEYS, .min_distance = cases[c].distance, .info = &info});
+		for (size_t query = 0; query < QUERIES; query++) {
+			size_t count;
+			const struct ranked *list = ranking_list(&s, 0, 0, 0, query, &count);
+			assert_int_equal(count, cases[c].keys[query]);
+			assert_int_equal(list[0].index, cases[c].first[query]);
+		}
+		ranking_release(&s);
+
+		/* The same pairs the other way round. */
+		s = ranked_from(
+		    &t, &shape,
+		    (struct ranking_options){
+			.top = QUERIES, .to = true, .min_distance = cases[c].distance, .info = &info});
+		size_t pairs = 0, count;
+		for (size_t key = 0; key < KEYS; key++, pairs += count)
+			ranking_list(&s, 0, 0, 0, key, &count);
+		assert_int_equal(pairs, cases[c].keys[0] + cases[c].keys[1] + cases[c].keys[2]);
+		ranking_release(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +332,7 @@ int main(void)
 	    cmocka_unit_test(test_batch_and_layers),
 	    cmocka_unit_test(test_against_sorting),
 	    cmocka_unit_test(test_release_twice),
+	    cmocka_unit_test(far_pairs_only),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,6 +206,48 @@ static void test_ntk_base(void **state)
 	assert_true(rotary_ntk_base(100, 1, 8) == 100);
 }
 
+static void expect_frequency(const struct rotary *r, size_t c, double expected, double bound)
+{
+	double found = rotary_frequency(r, c);
+	if (!(fabs(found / expected - 1) < bound))
+		fail_msg("pair %zu: %.9g, expected %.9g", c, found, expected);
+}
+
+/* Frequencies of Llama 3.1 8B (base 500000, heads of 128), as transformers' modeling_rope_utils
+ * gives them in float32. */
+static void test_llama3(void **state)
+{
+	static const struct {
+		size_t c;
+		double frequency;
+	} published[] = {{20, 0.01656044},   {29, 0.00216657},   {30, 0.001371894},
+			 {34, 0.0001785078}, {35, 9.556212e-05}, {63, 3.068926e-07}};
+	(void)state;
+	struct rotary r = rotary_of(SETTINGS("rope", "500000", "rope_scaling", "llama3=8,1,4,8192"), 128, 0);
+	for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+		expect_frequency(&r, published[i].c, published[i].frequency, 1e-6);
+}
+
+/* By hand, of 8 dimensions and 16 positions: 32 waves do not fit before pair 0, one does before
+ * pair 0.4, so that all but pair 0 are divided by 4; the magnitude is 0.1 ln 4 + 1.  It is what
+ * transformers gives, too. */
+static void test_yarn(void **state)
+{
+	static const double frequencies[] = {1, 0.025, 0.0025, 0.00025};
+	(void)state;
+	struct rotary r = rotary_of(SETTINGS("rope", "10000", "rope_scaling", "yarn=4,16"), 8, 0);
+	for (size_t c = 0; c < 4; c++)
+		expect_frequency(&r, c, frequencies[c], 1e-12);
+	assert_true(fabs(r.magnitude - 1.1386294361119891) < 1e-12);
+	float x[8] = {3, 0, 0, 0, 4, 0, 0, 0};
+	rotate(&r, 0, x); /* not rotated, only longer */
+	expect_near(x, (double[]){3 * r.magnitude, 0, 0, 0, 4 * r.magnitude, 0, 0, 0}, 8, 1e-6);
+	r = rotary_of(SETTINGS("rope", "10000", "rope_scaling", "yarn=4,16,32,1,0.5"), 8, 0);
+	assert_true(r.magnitude == 0.5);
+	r = rotary_of(SETTINGS("rope", "10000", "rope_scaling", "yarn=0.5,16"), 8, 0);
+	assert_true(r.magnitude == 1);
+}
+
 static void test_no_rotary(void **state)
 {
 	struct attn_error err = {0};
@@ -249,11 +291,16 @@ static void test_rotary_refusals(void **state)
 	refuse_rotary(SETTINGS("rope", "9", "rope_dim", "0"), 4, 0, PARTS("'rope_dim' is '0'"));
 	refuse_rotary(SETTINGS("rope", "9", "rope_dim", "4"), 6, 2, PARTS("'rope_dim' is '4'", "2, as many"));
 	refuse_rotary(SETTINGS("rope_dim", "4"), 6, 2, PARTS("'rope_dim' is '4'", "2, as many"));
-	static const char *const scalings[] = {
-	    "4", "yarn=4", "linear", "linear=", "linear=0", "ntk=-1", "ntk=4x"};
+	static const char *const scalings[] = {"4", "linear", "linear=", "linear=0", "ntk=-1", "ntk=4x"};
 	for (size_t i = 0; i < sizeof scalings / sizeof *scalings; i++)
 		refuse_rotary(SETTINGS("rope", "9", "rope_scaling", scalings[i]), 4, 0,
 			      PARTS("'rope_scaling'", scalings[i], "linear=FACTOR or ntk=FACTOR"));
+	static const char *const models[] = {"yarn=4",    "yarn=4,16,32", "llama3=8,1,4", "llama3=8,4,1,16",
+					     "dynamic=2", "dynamic=2,0",  "longrope=16",  "yarn=1,2,3,2,1,1"};
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		refuse_rotary(SETTINGS("rope", "9", "rope_scaling", models[i]), 4, 0,
+			      PARTS("'rope_scaling'", models[i], "ORIGINAL"));
+	refuse_rotary(SETTINGS("rope", "9", "rope_scaling", "longrope=16,64"), 4, 0, PARTS("'rope_factors'"));
 	refuse_rotary(SETTINGS("rope", "9", "rope_scaling", "ntk=2"), 2, 0, PARTS("ntk needs more than 2"));
 	refuse_rotary(SETTINGS("rope", "9", "rope_scaling", "ntk=1e300"), 4, 0, PARTS("nearer to 1"));
 	refuse_rotary(SETTINGS("rope", "9", "rope_scaling", "linear=1e-300"), 4, 0, PARTS("nearer to 1"));
@@ -267,6 +314,8 @@ int main(void)
 	    cmocka_unit_test(test_dims),
 	    cmocka_unit_test(test_scaling),
 	    cmocka_unit_test(test_ntk_base),
+	    cmocka_unit_test(test_llama3),
+	    cmocka_unit_test(test_yarn),
 	    cmocka_unit_test(test_no_rotary),
 	    cmocka_unit_test(test_rotary_refusals),
 	};

@@ -8,12 +8,18 @@
 
 #include <cmocka.h>
 
-#include "draw/heatmap/heatmap_internal.h"
+#include "draw/heatmap/heatmap_scale.h"
+#include "draw/heatmap/ticks.h"
 
 static void close_to(double found, double want)
 {
 	if (!(fabs(found - want) <= 1e-12 * fmax(1, fabs(want))))
 		fail_msg("%.17g, expected %.17g", found, want);
+}
+
+static struct scale make(double high, double smallest, enum scale_transform transform, bool diverging)
+{
+	return diverging ? scale_make_diverging(high, transform) : scale_make(high, smallest, transform);
 }
 
 /* Shares worked by hand. */
@@ -44,7 +50,7 @@ static void test_clamped(void **state)
 	(void)state;
 	for (int transform = SCALE_LINEAR; transform <= SCALE_LOG; transform++) {
 		for (int diverging = 0; diverging < 2; diverging++) {
-			struct scale s = scale_make(0.25, 1e-3, (enum scale_transform)transform, diverging);
+			struct scale s = make(0.25, 1e-3, (enum scale_transform)transform, diverging);
 			double zero = diverging ? 0.5 : 0;
 
 			assert_true(scale_share(&s, (double)INFINITY) == 1 && scale_share(&s, 0.26) == 1);
@@ -60,7 +66,7 @@ static void test_inverse(void **state)
 	(void)state;
 	for (int transform = SCALE_LINEAR; transform <= SCALE_LOG; transform++) {
 		for (int diverging = 0; diverging < 2; diverging++) {
-			struct scale s = scale_make(0.7, 2e-3, (enum scale_transform)transform, diverging);
+			struct scale s = make(0.7, 2e-3, (enum scale_transform)transform, diverging);
 			double before = -(double)INFINITY;
 
 			for (int i = 0; i <= 100; i++) {
@@ -79,12 +85,12 @@ static void test_inverse(void **state)
 static void test_make(void **state)
 {
 	(void)state;
-	close_to(scale_make(0.5, 0.02, SCALE_LOG, false).low, 0.02);
-	close_to(scale_make(0.5, 1e-9, SCALE_LOG, false).low, 5e-5);
-	close_to(scale_make(0.5, 0, SCALE_LOG, false).low, 5e-5);
-	close_to(scale_make(0.5, 0.5, SCALE_LOG, false).low, 0.25);
-	assert_true(scale_make(0.5, 0.1, SCALE_LINEAR, false).low == 0);
-	assert_true(scale_make(0.5, 0.1, SCALE_SQRT, true).low == -0.5);
+	close_to(scale_make(0.5, 0.02, SCALE_LOG).low, 0.02);
+	close_to(scale_make(0.5, 1e-9, SCALE_LOG).low, 5e-5);
+	close_to(scale_make(0.5, 0, SCALE_LOG).low, 5e-5);
+	close_to(scale_make(0.5, 0.5, SCALE_LOG).low, 0.25);
+	assert_true(scale_make(0.5, 0.1, SCALE_LINEAR).low == 0);
+	assert_true(scale_make_diverging(0.5, SCALE_SQRT).low == -0.5);
 }
 
 static void check_ticks(struct scale scale, int length, int least, const char *const *want, size_t count)
@@ -104,15 +110,14 @@ static void check_ticks(struct scale scale, int length, int least, const char *c
 static void test_ticks(void **state)
 {
 	(void)state;
-	CHECK_TICKS(scale_make(1, 0, SCALE_LINEAR, false), 102, 20, "0", "0.2", "0.4", "0.6", "0.8", "1");
-	CHECK_TICKS(scale_make(1, 0, SCALE_LINEAR, true), 84, 20, "\u22121", "\u22120.5", "0", "0.5", "1");
+	CHECK_TICKS(scale_make(1, 0, SCALE_LINEAR), 102, 20, "0", "0.2", "0.4", "0.6", "0.8", "1");
+	CHECK_TICKS(scale_make_diverging(1, SCALE_LINEAR), 84, 20, "\u22121", "\u22120.5", "0", "0.5", "1");
 	/* Decades where there are several, 5 and 2 times these where there is room. */
-	CHECK_TICKS(scale_make(1, 1e-9, SCALE_LOG, false), 400, 80, "0.0001", "0.001", "0.01", "0.1", "1");
-	CHECK_TICKS(scale_make(0.4, 0.01, SCALE_LOG, false), 400, 30, "0.01", "0.02", "0.05", "0.1", "0.2",
-		    "0.4");
-	CHECK_TICKS(scale_make(1, 0, SCALE_SQRT, false), 100, 20, "0", "0.1", "0.5", "1");
-	CHECK_TICKS(scale_make(1, 0, SCALE_LOG, true), 400, 90, "\u22121", "\u22120.01", "0", "0.01", "1");
-	CHECK_TICKS(scale_make(3e-7, 0, SCALE_LINEAR, false), 10, 20, "0", "3e-7");
+	CHECK_TICKS(scale_make(1, 1e-9, SCALE_LOG), 400, 80, "0.0001", "0.001", "0.01", "0.1", "1");
+	CHECK_TICKS(scale_make(0.4, 0.01, SCALE_LOG), 400, 30, "0.01", "0.02", "0.05", "0.1", "0.2", "0.4");
+	CHECK_TICKS(scale_make(1, 0, SCALE_SQRT), 100, 20, "0", "0.1", "0.5", "1");
+	CHECK_TICKS(scale_make_diverging(1, SCALE_LOG), 400, 90, "\u22121", "\u22120.01", "0", "0.01", "1");
+	CHECK_TICKS(scale_make(3e-7, 0, SCALE_LINEAR), 10, 20, "0", "3e-7");
 }
 
 /* On every scale: upwards, apart, at their shares, within the bar, ends included. */
@@ -125,7 +130,7 @@ static void test_tick_places(void **state)
 		struct tick ticks[TICKS_MAX];
 		int length = 1 + 53 * (int)(i / 36);
 		struct scale s =
-		    scale_make(tops[i % 6], tops[i % 6] / 700, (enum scale_transform)(i / 6 % 3), i / 18 % 2);
+		    make(tops[i % 6], tops[i % 6] / 700, (enum scale_transform)(i / 6 % 3), i / 18 % 2);
 		size_t count = ticks_make(&s, length, 18, ticks);
 
 		assert_in_range(count, 2, TICKS_MAX);
@@ -167,16 +172,16 @@ static void test_percentile(void **state)
 
 static void check_scale(struct heatmap_figure *figure, double top, double highest, const char *notes)
 {
-	struct drawing d = {.figure = figure};
+	struct heatmap_scale s;
 	struct buffer text = BUFFER_INIT;
 
-	assert_int_equal(find_scale(&d, NULL), ATTN_OK);
-	close_to(d.colours.high, top);
-	close_to(d.highest, highest);
-	add_scale_notes(&text, &d);
+	assert_int_equal(heatmap_scale_init(&s, figure, NULL), ATTN_OK);
+	close_to(s.colours.high, top);
+	close_to(s.highest, highest);
+	heatmap_scale_notes(&text, &s, figure);
 	assert_string_equal(text.length ? text.data : "", notes);
 	buffer_release(&text);
-	free(d.tops);
+	heatmap_scale_release(&s);
 }
 
 /* Where the scale of two panels of four cells ends, and what is said of it. */
@@ -188,7 +193,7 @@ static void test_ranges(void **state)
 				{.rows = 2, .cols = 2, .values = second, .masked = masked}};
 	struct heatmap_panel panels[2] = {{&grids[0], "a"}, {&grids[1], "b"}};
 	struct heatmap_figure f = {.panels = panels, .panel_count = 2};
-	struct drawing d = {.figure = &f};
+	struct heatmap_scale s;
 
 	(void)state;
 	check_scale(&f, 0.5, 0.5, "");
@@ -203,13 +208,13 @@ static void test_ranges(void **state)
 	f.options.range = HEATMAP_RANGE_HEAD;
 	f.options.transform = SCALE_SQRT;
 	check_scale(&f, 1, 0.5, "each head has its own scale; colour scale: square root");
-	assert_int_equal(find_scale(&d, NULL), ATTN_OK);
-	close_to(d.tops[0], 0.5);
-	close_to(d.tops[1], 0.0625);
+	assert_int_equal(heatmap_scale_init(&s, &f, NULL), ATTN_OK);
+	close_to(s.tops[0], 0.5);
+	close_to(s.tops[1], 0.0625);
 	/* 0.125 of 0.5 and 0.015625 of 0.0625 are both a quarter: half the bar. */
-	assert_int_equal(panel_level(&d, 0, 0.125f), panel_level(&d, 1, 0.015625f));
-	assert_int_equal(panel_level(&d, 0, 0.125f), colormap_entry(0.5, HEAT_LEVELS));
-	free(d.tops);
+	assert_int_equal(heatmap_scale_level(&s, 0, 0.125f), heatmap_scale_level(&s, 1, 0.015625f));
+	assert_int_equal(heatmap_scale_level(&s, 0, 0.125f), colour_entry(0.5, HEAT_LEVELS));
+	heatmap_scale_release(&s);
 	f.options = (struct heatmap_options){.transform = SCALE_LOG};
 	check_scale(&f, 0.5, 0.5,
 		    "colour scale: logarithm; weights below 0.031 have its first colour, as 0 has");
@@ -227,18 +232,18 @@ static void test_signed(void **state)
 	struct grid g = {.rows = 2, .cols = 2, .values = values, .masked = masked};
 	struct heatmap_panel panel = {&g, NULL};
 	struct heatmap_figure f = {.panels = &panel, .panel_count = 1, .signed_values = true};
-	struct drawing d = {.figure = &f};
+	struct heatmap_scale s;
 	struct rgb table[HEAT_LEVELS];
 
 	(void)state;
 	check_scale(&f, 0.5, 0.5, "");
-	assert_int_equal(find_scale(&d, NULL), ATTN_OK);
-	assert_true(d.colours.diverging && d.colours.low == -0.5 && d.lowest == -0.5);
-	assert_int_equal(panel_level(&d, 0, -0.5f), 0);
-	assert_int_equal(panel_level(&d, 0, 0.5f), d.levels - 1);
-	colormap_fill_diverging(NULL, false, table, d.levels);
-	assert_int_equal(table[panel_level(&d, 0, 0)].r, 255);
-	assert_int_equal(table[panel_level(&d, 0, 0)].b, 255);
+	assert_int_equal(heatmap_scale_init(&s, &f, NULL), ATTN_OK);
+	assert_true(s.colours.diverging && s.colours.low == -0.5 && s.lowest == -0.5);
+	assert_int_equal(heatmap_scale_level(&s, 0, -0.5f), 0);
+	assert_int_equal(heatmap_scale_level(&s, 0, 0.5f), s.levels - 1);
+	colormap_fill_diverging(NULL, BACKGROUND_LIGHT, table, s.levels);
+	assert_int_equal(table[heatmap_scale_level(&s, 0, 0)].r, 255);
+	assert_int_equal(table[heatmap_scale_level(&s, 0, 0)].b, 255);
 	f.options.clip = 50;
 	check_scale(&f, 0.125, 0.5, "scale ends at the 50th percentile, \u00b10.125; largest \u00b10.5");
 }

@@ -323,11 +323,14 @@ static void test_attended(void **state)
 	(void)state;
 	expect_attended("{\"weights\": [[1, 0], [0, 1]]}", NULL, "11 11");
 	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"causal\": true}", NULL, "1. 11");
-	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"mask\": [true, false]}", NULL, "1. 11");
-	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"key_padding\": [true, false]}", NULL, "1. 11");
+	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"mask\": [true, false], \"version\": \"1\"}", NULL,
+			"1. 11");
+	expect_attended("{\"weights\": [[1, 0], [0, 1]], \"key_padding\": [true, false], \"version\": \"1\"}",
+			NULL, "1. 11");
 	expect_attended("{\"weights\": [[0, 0], [0, 0]], \"kv_lengths\": [1]}", NULL, "1. 1.");
 	expect_attended("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"causal\": true}", "zero", "1.1 111");
-	expect_attended("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"mask\": [false]}", "bias,zero", "111 .11");
+	expect_attended("{\"weights\": [[1, 0, 0], [0, 0, 1]], \"mask\": [false], \"version\": \"1\"}",
+			"bias,zero", "111 .11");
 }
 
 static void test_labels(void **state)

@@ -62,14 +62,19 @@ static const struct tensor_spec weights = {
     .value_name = "weight",
     .dtype = DTYPE_F32,
     .rank = 3,
-    .axes = {{"batch", 2, 0, NULL}, {"query", 1, 5, NULL}, {"key", 3, 0, &words}},
+    .axes = {{.name = "batch", .length = 2},
+	     {.name = "query", .length = 1, .first = 5},
+	     {.name = "key", .length = 3, .labels = &words}},
 };
 static const float weight_values[] = {0.1f, -INFINITY, 1, 0, NAN, 1e-7f};
 
 /* Two tensors that need care: odd bytes, then eight-byte integers. */
 static const struct tensor_spec pair[] = {
-    {.name = "visible", .dtype = DTYPE_BOOL, .rank = 1, .axes = {{"key", 3, 0, NULL}}},
-    {.name = "counts", .dtype = DTYPE_I64, .rank = 2, .axes = {{"row", 2, 0, NULL}, {"column", 1, 0, NULL}}},
+    {.name = "visible", .dtype = DTYPE_BOOL, .rank = 1, .axes = {{.name = "key", .length = 3}}},
+    {.name = "counts",
+     .dtype = DTYPE_I64,
+     .rank = 2,
+     .axes = {{.name = "row", .length = 2}, {.name = "column", .length = 1}}},
 };
 static const unsigned char visible_values[] = {0, 1, 7};
 static const int64_t count_values[] = {-2, INT64_C(0x0102030405060708)};
@@ -253,10 +258,11 @@ static void test_reader_that_leaves(void **state)
 	static const enum format formats[] = {FORMAT_SAFETENSORS, FORMAT_NPY, FORMAT_NPZ, FORMAT_JSON,
 					      FORMAT_TSV};
 	static float many[1 << 17];
-	static const struct tensor_spec spec = {.name = "w",
-						.dtype = DTYPE_F32,
-						.rank = 2,
-						.axes = {{"row", 9, 0, NULL}, {"column", 1 << 17, 0, NULL}}};
+	static const struct tensor_spec spec = {
+	    .name = "w",
+	    .dtype = DTYPE_F32,
+	    .rank = 2,
+	    .axes = {{.name = "row", .length = 9}, {.name = "column", .length = 1 << 17}}};
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
 		struct tensor_writer *w;
 		struct attn_error err;
@@ -451,7 +457,7 @@ static void test_tsv(void **state)
 					   "0\t0\t-2\n"
 					   "1\t0\t72623859790382856\n");
 	const struct tensor_spec by_batch = {
-	    .name = "length", .dtype = DTYPE_BOOL, .rank = 1, .axes = {{"batch", 3, 0, NULL}}};
+	    .name = "length", .dtype = DTYPE_BOOL, .rank = 1, .axes = {{.name = "batch", .length = 3}}};
 	write_one("x.tsv", FORMAT_TSV, &by_batch, visible_values, 3);
 	assert_string_equal((char *)found, "length\tbatch\n0\t0\n1\t1\n1\t2\n");
 }
@@ -464,10 +470,11 @@ static void test_many_pieces(void **state)
 		ROWS = 3000,
 		COLUMNS = 7
 	};
-	const struct tensor_spec spec = {.name = "x",
-					 .dtype = DTYPE_I64,
-					 .rank = 2,
-					 .axes = {{"r", ROWS, 0, NULL}, {"c", COLUMNS, 0, NULL}}};
+	const struct tensor_spec spec = {
+	    .name = "x",
+	    .dtype = DTYPE_I64,
+	    .rank = 2,
+	    .axes = {{.name = "r", .length = ROWS}, {.name = "c", .length = COLUMNS}}};
 	static const enum format formats[] = {FORMAT_SAFETENSORS, FORMAT_NPY, FORMAT_NPZ, FORMAT_JSON,
 					      FORMAT_TSV};
 	static int64_t values[ROWS * COLUMNS];
@@ -518,7 +525,7 @@ static void test_failure_and_abort(void **state)
 	(void)state;
 	static const float block[1 << 18];
 	const struct tensor_spec spec = {
-	    .name = "x", .dtype = DTYPE_F32, .rank = 1, .axes = {{"i", 1 << 18, 0, NULL}}};
+	    .name = "x", .dtype = DTYPE_F32, .rank = 1, .axes = {{.name = "i", .length = 1 << 18}}};
 	static const enum format formats[] = {FORMAT_SAFETENSORS, FORMAT_NPY, FORMAT_NPZ, FORMAT_JSON,
 					      FORMAT_TSV};
 	struct tensor_writer *w;

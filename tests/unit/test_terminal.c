@@ -138,7 +138,8 @@ static void test_numbers(void **state)
 	free_grid(&wide);
 }
 
-/* Two rows a line: ink above, ground below; a masked half is the terminal's ground. */
+/* Two rows a line: the foreground above, the background below; a masked half is the terminal's
+ * own background. */
 static void test_halves(void **state)
 {
 	struct terminal terminal = {.colours = TERMINAL_TRUE, .columns = 40};
@@ -150,7 +151,7 @@ static void test_halves(void **state)
 	char expected[400];
 
 	(void)state;
-	colormap_fill(NULL, table, 256);
+	colormap_fill(NULL, BACKGROUND_LIGHT, table, 256);
 	g.values[0] = 1;      /* above 0 */
 	g.masked[1] = 1;      /* above 1 */
 	g.values[30 + 1] = 1; /* equal cells follow */

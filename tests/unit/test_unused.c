@@ -50,7 +50,7 @@ static enum attn_status bind(const struct given_case *c, struct string_list *not
 		struct named_rows rows;
 		status = stored_open(&rows, &masking, &b, notes, err);
 		if (status == ATTN_OK) {
-			status = unused_check_stored(&b, err);
+			status = unused_check_stored(&b, notes, err);
 			named_rows_release(&rows);
 		}
 	} else {
@@ -187,19 +187,29 @@ static void test_notes(void **state)
 static void test_accepted(void **state)
 {
 	static const struct given_case cases[] = {
-	    {P WV ", \"packed\": false, \"alibi\": false, \"sinusoidal\": false}", {NULL}, {NULL}},
+	    {P WV ", \"layout\": \"in,out\", \"packed\": false, \"alibi\": false, \"sinusoidal\": false}",
+	     {NULL},
+	     {NULL}},
 	    {Q ", \"version\": \"1.2\"}", {NULL}, {NULL}},
 	    {Q ", \"version\": \"1.2\", \"axes\": \"batch\", \"past_keys\": 1}", {NULL}, {NULL}},
 	    {Q ", \"alibi_slopes\": [1], \"layer\": 3, \"tokens\": [\"a\"]}", {NULL}, {NULL}},
 	    {Q V ", \"wo\": [[1, 1]], \"layout\": \"in,out\"}", {NULL}, {NULL}},
 	    {Q ", \"past_k\": [[[1, 1]]], \"bias_k\": [1, 1]}", {NULL}, {NULL}},
-	    {P WV ", \"bqkv\": [1, 2, 3, 4, 5, 6]}", {NULL}, {NULL}},
+	    {P WV ", \"layout\": \"in,out\", \"bqkv\": [1, 2, 3, 4, 5, 6]}", {NULL}, {NULL}},
 	    {Q ", \"blocks\": \"size=1,random=1,seed=3\"}", {NULL}, {NULL}},
 	    {W ", \"num_heads\": 2, \"causal\": true, \"layer\": 1, \"context\": [[1]]}", {NULL}, {NULL}},
 	    {W ", \"rope\": 10000, \"temperature\": 2, \"num_heads\": 8, \"version\": \"1.2\"}",
 	     {NULL},
 	     {NULL}},
 	    {W "}", {"--causal=true"}, {NULL}},
+	    {W ", \"sinks\": [1, 2]}", {NULL}, {NULL}},
+	    {W ", \"temperature\": 2}",
+	     {NULL},
+	     {"'x.json': 'temperature' is left out beside stored weights"}},
+	    {W ", \"temperature\": [1, 2], \"alibi_slopes\": [1, 2]}",
+	     {NULL},
+	     {"'temperature' and others are left out"}},
+	    {W ", \"lambda\": 0.5}", {NULL}, {NULL}},
 	    {0},
 	};
 	(void)state;
@@ -210,11 +220,9 @@ static void test_stored(void **state)
 {
 	static const struct given_case cases[] = {
 	    {W ", \"rope\": 10000}", {NULL}, {"'x.json': 'rope' has no effect on stored weights"}},
-	    {W ", \"temperature\": 2}", {NULL}, {"'temperature' has no effect on stored weights"}},
 	    {W ", \"scale\": 2}", {NULL}, {"'scale'"}},
 	    {W ", \"num_heads\": 8}", {NULL}, {"'num_heads' is '8', expected 2, the heads of 'weights'"}},
 	    {W ", \"wo\": [[1]]}", {NULL}, {"'wo' of 'x.json' is an input", "give one of them"}},
-	    {W ", \"sinks\": [1, 2]}", {NULL}, {"'sinks' of 'x.json' is an input"}},
 	    {0},
 	};
 	(void)state;

@@ -460,6 +460,152 @@ static void no_words(void **state)
 	words_release(&words);
 }
 
+/* Four matrices: two layers of two heads; a weight below -1 stands for a masked pair. */
+struct heads_source {
+	struct row_source source;
+	struct rows_info info;
+	const float *weights; /* (layers, heads, queries, keys) */
+	float rows[8];
+	unsigned char cells[8];
+	bool read[2][2]; /* layer, head */
+};
+
+static enum attn_status heads_read(struct row_source *source, size_t worker, struct row_block *block,
+				   struct attn_error *err)
+{
+	struct heads_source *m = (struct heads_source *)source;
+	const float *weights = m->weights + ((block->layer * 2 + block->head) * 2 + block->query) * 2;
+	(void)worker;
+	(void)err;
+	m->read[block->layer][block->head] = true;
+	for (size_t i = 0; i < block->count * block->keys; i++) {
+		m->cells[i] = weights[i] >= -1 ? CELL_ATTENDED : CELL_MASKED;
+		m->rows[i] = weights[i] >= -1 ? weights[i] : 0;
+	}
+	block->weights = m->rows;
+	block->cells = m->cells;
+	block->masked = 0;
+	return ATTN_OK;
+}
+
+static const float four[] = {
+    1,    -2,  .25f, .75f, /* layer 0, head 0 */
+    .5f,  .5f, -2,   -2,   /* head 1 */
+    .75f, -2,  .5f,  .5f,  /* layer 1, head 0 */
+    .25f, -2,  -2,   1,    /* head 1 */
+};
+
+static void open_heads(struct heads_source *m, struct named_rows *view, struct view_heads options)
+{
+	const struct rows_shape shape = {.batch = 1, .layers = 2, .heads = 2, .queries = 2, .keys = 2};
+	*m = (struct heads_source){
+	    .source = {.shape = shape, .row_cost = 10, .read = heads_read},
+	    .info = {.shape = shape, .has_layers = true, .layer_known = true, .first_layer = 5},
+	    .weights = four};
+	add_labels(&m->info.query_labels, NULL, 2);
+	add_labels(&m->info.key_labels, NULL, 2);
+	struct named_rows inner = {&m->source, m->info};
+	assert_int_equal(view_heads_open(view, &inner, &options, NULL), ATTN_OK);
+}
+
+static void expect_head(const struct named_rows *view, size_t layer, size_t head, const double *expected,
+			size_t masked)
+{
+	struct row_block block = {.layer = layer, .head = head, .count = 2, .keys = 2, .masked = 99};
+	assert_int_equal(view->source->read(view->source, 0, &block, NULL), ATTN_OK);
+	for (size_t i = 0; i < 4; i++) {
+		assert_true((double)block.weights[i] == (expected[i] == MASKED ? 0 : expected[i]));
+		assert_int_equal(block.cells[i], expected[i] == MASKED ? CELL_MASKED : CELL_ATTENDED);
+	}
+	assert_int_equal(block.masked, masked);
+	assert_int_equal(block.head, head);
+	assert_int_equal(block.layer, layer);
+}
+
+static void close_heads(struct heads_source *m, struct named_rows *view)
+{
+	named_rows_release(view);
+	rows_info_release(&m->info);
+}
+
+static void heads_mean(void **state)
+{
+	(void)state;
+	struct heads_source m;
+	struct named_rows view;
+	open_heads(&m, &view, (struct view_heads){.join_heads = true});
+	assert_int_equal(view.info.shape.heads, 1);
+	assert_int_equal(view.info.shape.layers, 2);
+	assert_string_equal(view.info.joined_heads, "mean of 2 heads");
+	assert_null(view.info.joined_layers);
+	assert_int_equal(layer_number(&view.info, 1), 6);
+	assert_false(view.info.other_keys);
+	expect_head(&view, 0, 0, (const double[]){.75, .25, .125, .375}, 0);
+	expect_head(&view, 1, 0, (const double[]){.5, MASKED, .25, .75}, 0);
+	close_heads(&m, &view);
+
+	/* Layers of the second head: its last row attends to one key in one layer. */
+	open_heads(&m, &view, (struct view_heads){.heads = (const bool[]){false, true}, .join_layers = true});
+	assert_string_equal(view.info.joined_layers, "mean of 2 layers");
+	assert_int_equal(head_number(&view.info, 0), 1);
+	assert_false(view.info.has_layers);
+	expect_head(&view, 0, 0, (const double[]){.375, .25, MASKED, .5}, 0);
+	assert_false(m.read[0][0] || m.read[1][0]);
+	close_heads(&m, &view);
+
+	open_heads(&m, &view, (struct view_heads){.join_heads = true, .join_layers = true});
+	expect_head(&view, 0, 0, (const double[]){.625, .125, .1875, .5625}, 0);
+	close_heads(&m, &view);
+
+	/* One that is all masked in a row stays so. */
+	open_heads(&m, &view,
+		   (struct view_heads){.heads = (const bool[]){false, true},
+				       .layers = (const bool[]){true, false},
+				       .join_heads = true});
+	assert_string_equal(view.info.joined_heads, "mean of head 1");
+	expect_head(&view, 0, 0, (const double[]){.5, .5, MASKED, MASKED}, 1);
+	close_heads(&m, &view);
+}
+
+static void heads_max(void **state)
+{
+	(void)state;
+	struct heads_source m;
+	struct named_rows view;
+	open_heads(&m, &view, (struct view_heads){.join_heads = true, .join_layers = true, .largest = true});
+	assert_string_equal(view.info.joined_heads, "max of 2 heads");
+	expect_head(&view, 0, 0, (const double[]){1, .5, .5, 1}, 0);
+	close_heads(&m, &view);
+
+	/* What is not masked counts, and that may be below 0. */
+	static const float with_signs[16] = {-.5f, .25f, -2, -.25f, -2, -.75f, -2, -2};
+	open_heads(
+	    &m, &view,
+	    (struct view_heads){.layers = (const bool[]){true, false}, .join_heads = true, .largest = true});
+	m.weights = with_signs;
+	expect_head(&view, 0, 0, (const double[]){-.5, .25, MASKED, -.25}, 0);
+	close_heads(&m, &view);
+}
+
+static void heads_chosen(void **state)
+{
+	(void)state;
+	struct heads_source m;
+	struct named_rows view;
+	open_heads(
+	    &m, &view,
+	    (struct view_heads){.heads = (const bool[]){false, true}, .layers = (const bool[]){false, true}});
+	assert_int_equal(view.info.shape.heads, 1);
+	assert_int_equal(view.info.shape.layers, 1);
+	assert_int_equal(head_number(&view.info, 0), 1);
+	assert_int_equal(layer_number(&view.info, 0), 6);
+	assert_null(view.info.joined_heads);
+	expect_head(&view, 0, 0, (const double[]){.25, MASKED, MASKED, 1}, 0);
+	assert_true(m.read[1][1]);
+	assert_false(m.read[0][0] || m.read[0][1] || m.read[1][0]);
+	close_heads(&m, &view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +620,9 @@ int main(void)
 	    cmocka_unit_test(starts),
 	    cmocka_unit_test(words_of_lists),
 	    cmocka_unit_test(no_words),
+	    cmocka_unit_test(heads_mean),
+	    cmocka_unit_test(heads_max),
+	    cmocka_unit_test(heads_chosen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,7 +150,12 @@ static inline void roll_mask(struct variant *x)
 	double *mask = oracle_take(shape[0] * shape[1] * shape[2] * shape[3]), *full = oracle_take(cells);
 	for (size_t i = 0; i < shape[0] * shape[1] * shape[2] * shape[3]; i++)
 		mask[i] = mask_number(floats);
-	put(&x->b, "mask", floats ? DTYPE_F32 : DTYPE_BOOL, (int)rank, shape + 4 - rank, mask);
+	bool folded = rank == 4 && shape[0] == o->B && shape[1] == o->H && o->B > 1 && roll(2);
+	enum dtype dtype = floats ? DTYPE_F32 : DTYPE_BOOL;
+	if (folded) /* as PyTorch has it */
+		put(&x->b, "mask", dtype, SHAPE(o->B * o->H, shape[2], shape[3]), mask);
+	else
+		put(&x->b, "mask", dtype, (int)rank, shape + 4 - rank, mask);
 	for (size_t i = 0; i < cells; i++) {
 		size_t j = i % plain, n = i / plain % o->N, h = i / plain / o->N % o->H;
 		size_t row =
@@ -231,6 +236,10 @@ static inline void roll_normalizer(struct variant *x)
 		put_whole(x, "top_k", o->top_k = roll_from(1, roll(2) ? 5 : o->P + o->M));
 	if (o->maps == 2)
 		o->lambda = roll_heads(x, "lambda", -0.5, 1);
+	if (o->maps == 2 && (o->q || o->e % 2 == 0) && roll(2)) {
+		o->halves = true;
+		put_setting(&x->b, "lambda_pairing", "halves");
+	}
 }
 
 /* Make the case of a seed. */

@@ -1,8 +1,7 @@
 /* What a figure is painted on: pixels, or a vector format.
  *
  * Lengths are those of the layout, from the upper left corner.  Painting cannot
- * fail at once: what went wrong first is kept in `error`, and the rest is left
- * out.
+ * fail at once: the first error is kept in `error`, and the rest is left out.
  */
 #ifndef ATTN_DRAW_CANVAS_CANVAS_H
 #define ATTN_DRAW_CANVAS_CANVAS_H
@@ -11,17 +10,15 @@
 #include <stddef.h>
 
 #include "draw/canvas/length.h"
-#include "draw/canvas/png.h"
-#include "draw/heatmap/colormap.h"
-#include "draw/heatmap/layout.h"
+#include "draw/image/image.h"
 #include "draw/text/text.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-/* Diagonal lines over a ground, which go on over neighbours. */
+/* Diagonal lines on a background, which go on over neighbours. */
 struct canvas_hatch {
-	struct rgb ground, lines;
-	int line; /* how thick: they are 6 of it apart */
+	struct rgb background, lines;
+	int line; /* how thick: there is one every 6 times that */
 };
 
 enum {
@@ -34,7 +31,7 @@ struct canvas_cells {
 	int x, y;                  /* its upper left corner */
 	int cell;                  /* side of a cell */
 	size_t rows, cols;         /* at least 1 */
-	size_t blocks;             /* like it in the figure: vector formats draw many cells as an image */
+	size_t blocks;             /* as many as the figure has: vector formats draw many cells as an image */
 	const struct rgb *colours; /* at most CANVAS_COLOURS */
 	struct canvas_hatch hatch;
 	/* Write the colours' indices of one row into indices[cols]. */
@@ -52,8 +49,8 @@ enum canvas_anchor {
 struct canvas_text {
 	const char *text; /* UTF-8, shown as text_visible has it */
 	struct text_style style;
-	int x, y;    /* left end of its first baseline, as it is measured here */
-	bool turned; /* a quarter turn counter-clockwise about (x, y) */
+	int x, y; /* left end of its first baseline, as it is measured here */
+	enum text_direction direction;
 	enum canvas_anchor anchor;
 	struct rgb colour;
 };
@@ -65,9 +62,9 @@ struct canvas_class {
 	void (*fill)(struct canvas *canvas, struct rect r, struct rgb colour);
 	void (*hatch)(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch);
 	void (*cells)(struct canvas *canvas, const struct canvas_cells *cells);
-	/* All colours of a scale, the first at the left, or at the bottom of an
-	 * upright one. */
-	void (*ramp)(struct canvas *canvas, struct rect r, bool upright, const struct rgb *colours,
+	/* All colours of a scale, the first at the left, or at the bottom of a
+	 * vertical one. */
+	void (*ramp)(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours,
 		     size_t count);
 	void (*text)(struct canvas *canvas, const struct canvas_text *text);
 };
@@ -90,15 +87,15 @@ enum {
 	CANVAS_UNITS = 100 /* lengths of the vector canvases, a pixel at 96 dpi */
 };
 
-/* A picture of a vector format. */
-struct canvas_page {
-	int width, height;        /* in CANVAS_UNITS */
-	const char *title;        /* of the document; NULL: none */
-	const struct rgb *ground; /* NULL: transparent */
-	struct length asked;      /* the width that was asked for, and the unit of both; {0}: pixels */
+/* The sheet that a vector format draws on. */
+struct canvas_sheet {
+	int width, height;            /* in CANVAS_UNITS */
+	const char *title;            /* of the document; NULL: none */
+	const struct rgb *background; /* NULL: transparent */
+	struct length asked;          /* the width that was asked for, and the unit of both; {0}: pixels */
 };
 
-/* SVG 1.1, with texts as texts and nothing from elsewhere.  It is whole in *out,
+/* SVG 1.1, with texts as texts, and no file beside it.  It is complete in *out,
  * which must outlive the canvas, after canvas_svg_end. */
 struct canvas_svg {
 	struct canvas canvas;
@@ -109,10 +106,10 @@ struct canvas_svg {
 };
 
 void canvas_svg_begin(struct canvas_svg *c, struct buffer *out, struct text_engine *text,
-		      const struct canvas_page *page);
+		      const struct canvas_sheet *sheet);
 void canvas_svg_end(struct canvas_svg *c);
 
-/* PDF by Cairo, with texts as texts and fonts embedded.  It is whole in *out, which
+/* PDF by Cairo, with texts as texts and fonts embedded.  It is complete in *out, which
  * must outlive the canvas, after canvas_pdf_end. */
 struct canvas_pdf {
 	struct canvas canvas;
@@ -123,7 +120,7 @@ struct canvas_pdf {
 };
 
 void canvas_pdf_begin(struct canvas_pdf *c, struct buffer *out, struct text_engine *text,
-		      const struct canvas_page *page);
+		      const struct canvas_sheet *sheet);
 void canvas_pdf_end(struct canvas_pdf *c);
 
 #endif

@@ -6,7 +6,7 @@
 #include "draw/text/pango.h"
 #include "draw/text/text_show.h"
 
-/* Points an inch are 72, pixels 96. */
+/* Points a unit: 72 points and 96 pixels are an inch. */
 static const double points = 72.0 / 96.0 / CANVAS_UNITS;
 
 static struct canvas_pdf *pdf_of(struct canvas *canvas)
@@ -32,9 +32,14 @@ static void fill(struct canvas *canvas, struct rect r, struct rgb colour)
 	c->cairo->cairo_fill(c->context);
 }
 
-/* Draw the diagonals over `r`, within the path at hand. */
-static void diagonals(struct canvas_pdf *c, struct rect r, const struct canvas_hatch *hatch)
+static void clip_add(struct canvas *canvas, struct rect r)
 {
+	add_rect(pdf_of(canvas), r);
+}
+
+static void clip_hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch)
+{
+	struct canvas_pdf *c = pdf_of(canvas);
 	const struct pango_functions *p = c->cairo;
 	struct vector_diagonals lines = vector_diagonals(r, hatch);
 	p->cairo_save(c->context);
@@ -49,32 +54,6 @@ static void diagonals(struct canvas_pdf *c, struct rect r, const struct canvas_h
 	p->cairo_restore(c->context);
 }
 
-static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
-{
-	fill(canvas, r, h->ground);
-	add_rect(pdf_of(canvas), r);
-	diagonals(pdf_of(canvas), r, h);
-}
-
-struct cells_job {
-	struct canvas *canvas;
-	const struct canvas_cells *cells;
-};
-
-static void add_run(void *context, struct rect r, int index)
-{
-	const struct cells_job *job = context;
-	fill(job->canvas, vector_overlap(job->cells, r),
-	     index == CANVAS_MASKED ? job->cells->hatch.ground : job->cells->colours[index]);
-}
-
-static void add_masked(void *context, struct rect r, int index)
-{
-	const struct cells_job *job = context;
-	if (index == CANVAS_MASKED)
-		add_rect(pdf_of(job->canvas), r);
-}
-
 /* Copy the picture's pixels to a Cairo surface. */
 static void copy_pixels(const struct image *image, unsigned char *data, size_t stride)
 {
@@ -86,7 +65,6 @@ static void copy_pixels(const struct image *image, unsigned char *data, size_t s
 	}
 }
 
-/* All cells as one image of a pixel a cell, which viewers are told not to smooth. */
 static void add_image(struct canvas *canvas, const struct canvas_cells *cells, bool hatched)
 {
 	struct canvas_pdf *c = pdf_of(canvas);
@@ -114,36 +92,17 @@ static void add_image(struct canvas *canvas, const struct canvas_cells *cells, b
 	image_release(&image);
 }
 
-static void cells(struct canvas *canvas, const struct canvas_cells *c)
-{
-	struct cells_job job = {canvas, c};
-	size_t masked = vector_masked_runs(c);
-	bool good = true;
-	if (vector_cells_many(c))
-		add_image(canvas, c, masked == SIZE_MAX);
-	else
-		good = vector_runs(c, add_run, &job);
-	if (masked > 0 && masked != SIZE_MAX && good) {
-		good = vector_runs(c, add_masked, &job);
-		diagonals(pdf_of(canvas),
-			  (struct rect){c->x, c->y, (int)c->cols * c->cell, (int)c->rows * c->cell},
-			  &c->hatch);
-	}
-	if (!good)
-		attn_fail_memory(&canvas->error);
-}
-
-static void ramp(struct canvas *canvas, struct rect r, bool upright, const struct rgb *colours, size_t count)
+static void ramp(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours, size_t count)
 {
 	enum {
 		STOPS = 64
 	};
 	struct canvas_pdf *c = pdf_of(canvas);
 	const struct pango_functions *p = c->cairo;
-	cairo_pattern_t *pattern = upright ? p->cairo_pattern_create_linear(r.x, r.y + r.height, r.x, r.y)
-					   : p->cairo_pattern_create_linear(r.x, r.y, r.x + r.width, r.y);
+	cairo_pattern_t *pattern = vertical ? p->cairo_pattern_create_linear(r.x, r.y + r.height, r.x, r.y)
+					    : p->cairo_pattern_create_linear(r.x, r.y, r.x + r.width, r.y);
 	for (size_t i = 0; i <= STOPS; i++) {
-		struct rgb colour = colours[colormap_entry((double)i / STOPS, count)];
+		struct rgb colour = colours[colour_entry((double)i / STOPS, count)];
 		p->cairo_pattern_add_color_stop_rgb(pattern, (double)i / STOPS, colour.r / 255.0,
 						    colour.g / 255.0, colour.b / 255.0);
 	}
@@ -157,10 +116,16 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 {
 	struct canvas_pdf *c = pdf_of(canvas);
 	set_colour(c, t->colour);
-	text_show(canvas->text, c->context, t->text, t->style, t->x, t->y, t->turned);
+	text_show(canvas->text, c->context, t->text, t->style, t->x, t->y, t->direction);
 }
 
-static const struct canvas_class pdf_class = {fill, hatch, cells, ramp, text};
+/* A clip is the current path: it needs no beginning. */
+static const struct vector_class pdf_class = {
+    .canvas = {fill, vector_hatch, vector_cells, ramp, text},
+    .image = add_image,
+    .clip_add = clip_add,
+    .clip_hatch = clip_hatch,
+};
 
 static cairo_status_t keep(void *context, const unsigned char *bytes, unsigned int length)
 {
@@ -169,7 +134,7 @@ static cairo_status_t keep(void *context, const unsigned char *bytes, unsigned i
 	return out->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-/* The document's data.  It has no date, so that the same figure is the same file. */
+/* Set the document's metadata, without a date, so that the same figure is the same file. */
 static void describe(struct canvas_pdf *c, const char *title)
 {
 	struct buffer shown = BUFFER_INIT;
@@ -183,17 +148,18 @@ static void describe(struct canvas_pdf *c, const char *title)
 }
 
 void canvas_pdf_begin(struct canvas_pdf *c, struct buffer *out, struct text_engine *engine,
-		      const struct canvas_page *page)
+		      const struct canvas_sheet *sheet)
 {
 	const struct pango_functions *p = text_pango(engine);
-	*c = (struct canvas_pdf){.canvas = {.class = &pdf_class, .text = engine}, .out = out, .cairo = p};
+	*c = (struct canvas_pdf){
+	    .canvas = {.class = &pdf_class.canvas, .text = engine}, .out = out, .cairo = p};
 	c->surface =
-	    p->cairo_pdf_surface_create_for_stream(keep, out, page->width * points, page->height * points);
-	describe(c, page->title);
+	    p->cairo_pdf_surface_create_for_stream(keep, out, sheet->width * points, sheet->height * points);
+	describe(c, sheet->title);
 	c->context = p->cairo_create(c->surface);
 	p->cairo_scale(c->context, points, points);
-	if (page->ground)
-		fill(&c->canvas, (struct rect){0, 0, page->width, page->height}, *page->ground);
+	if (sheet->background)
+		fill(&c->canvas, (struct rect){0, 0, sheet->width, sheet->height}, *sheet->background);
 }
 
 void canvas_pdf_end(struct canvas_pdf *c)

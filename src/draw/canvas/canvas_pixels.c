@@ -10,19 +10,7 @@ static struct image *image_of(struct canvas *canvas)
 	return ((struct canvas_pixels *)canvas)->image;
 }
 
-static unsigned char *pixel_at(const struct image *image, int x, int y)
-{
-	return image->pixels + ((size_t)y * image->width + (size_t)x) * 3;
-}
-
-static void set_pixel(unsigned char *pixel, struct rgb colour)
-{
-	pixel[0] = colour.r;
-	pixel[1] = colour.g;
-	pixel[2] = colour.b;
-}
-
-/* What is painted over is seen. */
+/* What has been painted over shows. */
 static void make_opaque(const struct image *image, struct rect r)
 {
 	int x = int_max(r.x, 0), right = int_min(r.x + r.width, (int)image->width);
@@ -31,28 +19,22 @@ static void make_opaque(const struct image *image, struct rect r)
 		memset(image->alpha + (size_t)y * image->width + x, 0xff, (size_t)(right - x));
 }
 
-/* Fill what of the rectangle lies inside the picture. */
 static void fill(struct canvas *canvas, struct rect r, struct rgb colour)
 {
-	struct image *image = image_of(canvas);
-	int right = int_min(r.x + r.width, (int)image->width);
-	int bottom = int_min(r.y + r.height, (int)image->height);
-	for (int y = int_max(r.y, 0); y < bottom; y++)
-		for (int x = int_max(r.x, 0); x < right; x++)
-			set_pixel(pixel_at(image, x, y), colour);
-	make_opaque(image, r);
+	image_fill(image_of(canvas), r, colour);
+	make_opaque(image_of(canvas), r);
 }
 
 static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
 {
 	struct image *image = image_of(canvas);
 	int period = 6 * h->line;
-	fill(canvas, r, h->ground);
+	fill(canvas, r, h->background);
 	for (int y = r.y; y < r.y + r.height; y++) {
 		/* The first line at or before r.x, then one a period. */
 		for (int x = r.x - (r.x + y) % period; x < r.x + r.width; x += period)
 			for (int i = int_max(x, r.x); i < x + h->line && i < r.x + r.width; i++)
-				set_pixel(pixel_at(image, i, y), h->lines);
+				pixel_set(image_at(image, (size_t)i, (size_t)y), h->lines);
 	}
 }
 
@@ -62,12 +44,12 @@ static void cell_row(struct canvas *canvas, const struct canvas_cells *cells, co
 {
 	struct image *image = image_of(canvas);
 	int cell = cells->cell;
-	unsigned char *first = pixel_at(image, cells->x, y), *out = first;
+	unsigned char *first = image_at(image, (size_t)cells->x, (size_t)y), *out = first;
 	for (size_t col = 0; col < cells->cols; col++) {
 		struct rgb colour =
-		    indices[col] == CANVAS_MASKED ? cells->hatch.ground : cells->colours[indices[col]];
+		    indices[col] == CANVAS_MASKED ? cells->hatch.background : cells->colours[indices[col]];
 		for (int i = 0; i < cell; i++, out += 3)
-			set_pixel(out, colour);
+			pixel_set(out, colour);
 	}
 	for (int i = 1; i < cell; i++)
 		memcpy(first + (size_t)i * image->width * 3, first, cells->cols * (size_t)cell * 3);
@@ -97,13 +79,13 @@ static void cells(struct canvas *canvas, const struct canvas_cells *c)
 	free(indices);
 }
 
-static void ramp(struct canvas *canvas, struct rect r, bool upright, const struct rgb *colours, size_t count)
+static void ramp(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours, size_t count)
 {
-	int length = upright ? r.height : r.width;
+	int length = vertical ? r.height : r.width;
 	for (int i = 0; i < length; i++) {
-		struct rgb colour = colours[colormap_entry((double)i / (length > 1 ? length - 1 : 1), count)];
+		struct rgb colour = colours[colour_entry((double)i / (length > 1 ? length - 1 : 1), count)];
 		struct rect stripe = {r.x, r.y + length - 1 - i, r.width, 1};
-		if (!upright)
+		if (!vertical)
 			stripe = (struct rect){r.x + i, r.y, 1, r.height};
 		fill(canvas, stripe, colour);
 	}
@@ -111,7 +93,7 @@ static void ramp(struct canvas *canvas, struct rect r, bool upright, const struc
 
 static void text(struct canvas *canvas, const struct canvas_text *t)
 {
-	text_paint(canvas->text, image_of(canvas), t->text, t->style, t->x, t->y, t->turned, t->colour);
+	text_paint(canvas->text, image_of(canvas), t->text, t->style, t->x, t->y, t->direction, t->colour);
 }
 
 static const struct canvas_class pixels_class = {fill, hatch, cells, ramp, text};

@@ -1,6 +1,5 @@
-/* The canvas of SVG 1.1 (W3C, 2011).  What a browser, rsvg and Inkscape agree on,
- * and no more: rectangles, paths, clips, a gradient, images within the file, and
- * text.
+/* The canvas of SVG 1.1 (W3C, 2011), by what browsers, rsvg and Inkscape agree on: rectangles,
+ * paths, clips, a gradient, images within the file, and text.
  *
  * Its lengths are pixels at 96 dpi with up to two decimals, so that the same
  * figure is the same bytes everywhere. */
@@ -10,6 +9,8 @@
 #include <string.h>
 
 #include "draw/canvas/canvas_vector.h"
+#include "draw/image/png.h"
+#include "util/base64.h"
 #include "util/minmax.h"
 #include "util/utf8.h"
 
@@ -97,13 +98,25 @@ static void fill(struct canvas *canvas, struct rect r, struct rgb colour)
 	buffer_add_string(out, "/>\n");
 }
 
-static void clip_begin(struct canvas_svg *c)
+static void cells_begin(struct canvas *canvas)
 {
+	buffer_add_string(svg_of(canvas)->out, "<g shape-rendering=\"crispEdges\">\n");
+}
+
+static void cells_end(struct canvas *canvas)
+{
+	buffer_add_string(svg_of(canvas)->out, "</g>\n");
+}
+
+static void clip_begin(struct canvas *canvas)
+{
+	struct canvas_svg *c = svg_of(canvas);
 	buffer_printf(c->out, "<clipPath id=\"masked%zu\"><path d=\"", ++c->clips);
 }
 
-static void clip_add(struct buffer *out, struct rect r)
+static void clip_add(struct canvas *canvas, struct rect r)
 {
+	struct buffer *out = svg_of(canvas)->out;
 	buffer_add_char(out, 'M');
 	add_length(out, r.x);
 	buffer_add_char(out, ' ');
@@ -117,9 +130,9 @@ static void clip_add(struct buffer *out, struct rect r)
 	buffer_add_char(out, 'z');
 }
 
-/* End the clip, and draw the diagonals over `r` in it. */
-static void clip_end(struct canvas_svg *c, struct rect r, const struct canvas_hatch *hatch)
+static void clip_hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch)
 {
+	struct canvas_svg *c = svg_of(canvas);
 	struct vector_diagonals lines = vector_diagonals(r, hatch);
 	struct buffer *out = c->out;
 	buffer_printf(out, "\"/></clipPath>\n<path clip-path=\"url(#masked%zu)\" fill=\"none\"", c->clips);
@@ -139,48 +152,6 @@ static void clip_end(struct canvas_svg *c, struct rect r, const struct canvas_ha
 	buffer_add_string(out, "\"/>\n");
 }
 
-static void hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *h)
-{
-	fill(canvas, r, h->ground);
-	clip_begin(svg_of(canvas));
-	clip_add(svg_of(canvas)->out, r);
-	clip_end(svg_of(canvas), r, h);
-}
-
-struct cells_job {
-	struct canvas *canvas;
-	const struct canvas_cells *cells;
-};
-
-static void add_run(void *context, struct rect r, int index)
-{
-	const struct cells_job *job = context;
-	fill(job->canvas, vector_overlap(job->cells, r),
-	     index == CANVAS_MASKED ? job->cells->hatch.ground : job->cells->colours[index]);
-}
-
-static void add_masked(void *context, struct rect r, int index)
-{
-	const struct cells_job *job = context;
-	if (index == CANVAS_MASKED)
-		clip_add(svg_of(job->canvas)->out, r);
-}
-
-static void add_base64(struct buffer *out, const unsigned char *bytes, size_t length)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	for (size_t i = 0; i < length; i += 3) {
-		uint32_t three = (uint32_t)bytes[i] << 16;
-		three |= i + 1 < length ? (uint32_t)bytes[i + 1] << 8 : 0;
-		three |= i + 2 < length ? (uint32_t)bytes[i + 2] : 0;
-		const char four[4] = {digits[three >> 18], digits[three >> 12 & 63],
-				      i + 1 < length ? digits[three >> 6 & 63] : '=',
-				      i + 2 < length ? digits[three & 63] : '='};
-		buffer_add(out, four, 4);
-	}
-}
-
-/* All cells as one PNG of a pixel a cell, which viewers are told not to smooth. */
 static void add_image(struct canvas *canvas, const struct canvas_cells *cells, bool hatched)
 {
 	struct buffer *out = svg_of(canvas)->out;
@@ -204,46 +175,23 @@ static void add_image(struct canvas *canvas, const struct canvas_cells *cells, b
 		buffer_add_string(out, " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
 				       "style=\"image-rendering:pixelated\" "
 				       "xlink:href=\"data:image/png;base64,");
-		add_base64(out, (const unsigned char *)png, length);
+		buffer_add_base64(out, png, length);
 		buffer_add_string(out, "\"/>\n");
 	}
 	free(png);
 }
 
-static void cells(struct canvas *canvas, const struct canvas_cells *c)
-{
-	struct canvas_svg *svg = svg_of(canvas);
-	struct cells_job job = {canvas, c};
-	size_t masked = vector_masked_runs(c);
-	bool good = true;
-	if (vector_cells_many(c)) {
-		add_image(canvas, c, masked == SIZE_MAX);
-	} else {
-		buffer_add_string(svg->out, "<g shape-rendering=\"crispEdges\">\n");
-		good = vector_runs(c, add_run, &job);
-		buffer_add_string(svg->out, "</g>\n");
-	}
-	if (masked > 0 && masked != SIZE_MAX && good) {
-		clip_begin(svg);
-		good = vector_runs(c, add_masked, &job);
-		clip_end(svg, (struct rect){c->x, c->y, (int)c->cols * c->cell, (int)c->rows * c->cell},
-			 &c->hatch);
-	}
-	if (!good)
-		attn_fail_memory(&canvas->error);
-}
-
-static void ramp(struct canvas *canvas, struct rect r, bool upright, const struct rgb *colours, size_t count)
+static void ramp(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours, size_t count)
 {
 	enum {
 		STOPS = 64
 	};
 	struct buffer *out = svg_of(canvas)->out;
-	buffer_printf(out, "<linearGradient id=\"scale\" x1=\"0\" x2=\"%d\" y1=\"%d\" y2=\"0\">", !upright,
-		      upright);
+	buffer_printf(out, "<linearGradient id=\"scale\" x1=\"0\" x2=\"%d\" y1=\"%d\" y2=\"0\">", !vertical,
+		      vertical);
 	for (size_t i = 0; i <= STOPS; i++) {
 		buffer_printf(out, "<stop offset=\"%g\"", (double)i / STOPS);
-		add_colour(out, "stop-color", colours[colormap_entry((double)i / STOPS, count)]);
+		add_colour(out, "stop-color", colours[colour_entry((double)i / STOPS, count)]);
 		buffer_add_string(out, "/>");
 	}
 	buffer_add_string(out, "</linearGradient>\n");
@@ -259,15 +207,16 @@ static void add_line(void *context, const struct text_line *line)
 	struct canvas_svg *svg = context;
 	const struct canvas_text *t = svg->current;
 	struct buffer *out = svg->out;
+	bool up = t->direction == TEXT_UPWARDS;
 	int x = line->x + (t->anchor == CANVAS_END      ? line->width
 			   : t->anchor == CANVAS_MIDDLE ? line->width / 2
 							: 0);
 	enum canvas_anchor anchor =
 	    line->right_to_left ? (enum canvas_anchor)(CANVAS_END - t->anchor) : t->anchor;
 	buffer_add_string(out, "<text");
-	add_attribute(out, "x", t->turned ? x : t->x + x);
-	add_attribute(out, "y", t->turned ? line->y : t->y + line->y);
-	if (t->turned) {
+	add_attribute(out, "x", up ? x : t->x + x);
+	add_attribute(out, "y", up ? line->y : t->y + line->y);
+	if (up) {
 		buffer_add_string(out, " transform=\"translate(");
 		add_length(out, t->x);
 		buffer_add_char(out, ' ');
@@ -307,7 +256,15 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 	text_lines(canvas->text, t->text, t->style, add_line, svg);
 }
 
-static const struct canvas_class svg_class = {fill, hatch, cells, ramp, text};
+static const struct vector_class svg_class = {
+    .canvas = {fill, vector_hatch, vector_cells, ramp, text},
+    .cells_begin = cells_begin,
+    .cells_end = cells_end,
+    .image = add_image,
+    .clip_begin = clip_begin,
+    .clip_add = clip_add,
+    .clip_hatch = clip_hatch,
+};
 
 static void add_extent(struct buffer *out, const char *name, double length, enum length_unit unit)
 {
@@ -315,35 +272,36 @@ static void add_extent(struct buffer *out, const char *name, double length, enum
 }
 
 void canvas_svg_begin(struct canvas_svg *c, struct buffer *out, struct text_engine *engine,
-		      const struct canvas_page *page)
+		      const struct canvas_sheet *sheet)
 {
 	const char *family = text_used_family(engine);
-	*c = (struct canvas_svg){
-	    .canvas = {.class = &svg_class, .text = engine}, .out = out, .family = family ? family : ""};
+	*c = (struct canvas_svg){.canvas = {.class = &svg_class.canvas, .text = engine},
+				 .out = out,
+				 .family = family ? family : ""};
 	buffer_add_string(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			       "<svg xmlns=\"http://www.w3.org/2000/svg\" "
 			       "xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\"");
-	double unit = length_per_pixel(page->asked.unit) / CANVAS_UNITS;
-	add_extent(out, "width", page->asked.value > 0 ? page->asked.value : page->width * unit,
-		   page->asked.unit);
-	add_extent(out, "height", page->height * unit, page->asked.unit);
+	double unit = length_per_pixel(sheet->asked.unit) / CANVAS_UNITS;
+	add_extent(out, "width", sheet->asked.value > 0 ? sheet->asked.value : sheet->width * unit,
+		   sheet->asked.unit);
+	add_extent(out, "height", sheet->height * unit, sheet->asked.unit);
 	buffer_add_string(out, " viewBox=\"0 0 ");
-	add_length(out, page->width);
+	add_length(out, sheet->width);
 	buffer_add_char(out, ' ');
-	add_length(out, page->height);
+	add_length(out, sheet->height);
 	buffer_add_char(out, '"');
 	add_family(out, c->family);
 	buffer_add_string(out, " xml:space=\"preserve\">\n");
-	if (page->title) {
+	if (sheet->title) {
 		struct buffer shown = BUFFER_INIT;
-		text_visible(&shown, page->title);
+		text_visible(&shown, sheet->title);
 		buffer_add_string(out, "<title>");
 		add_escaped(out, shown.data ? shown.data : "", shown.length);
 		buffer_add_string(out, "</title>\n");
 		buffer_release(&shown);
 	}
-	if (page->ground)
-		fill(&c->canvas, (struct rect){0, 0, page->width, page->height}, *page->ground);
+	if (sheet->background)
+		fill(&c->canvas, (struct rect){0, 0, sheet->width, sheet->height}, *sheet->background);
 }
 
 void canvas_svg_end(struct canvas_svg *c)

@@ -1,31 +1,33 @@
-/* What the vector canvases share: cells as rectangles, or as an image where they
- * are many, and the lines over masked ones. */
+/* What the vector canvases share: cells as rectangles, or as one image where there are
+ * many, and the lines over masked ones. */
 #ifndef ATTN_DRAW_CANVAS_CANVAS_VECTOR_H
 #define ATTN_DRAW_CANVAS_CANVAS_VECTOR_H
 
 #include "draw/canvas/canvas.h"
 
-/* Whether a figure has too many cells for a rectangle each. */
-bool vector_cells_many(const struct canvas_cells *cells);
+/* The class of a vector canvas, whose `hatch` and `cells` are the functions below. */
+struct vector_class {
+	struct canvas_class canvas;
+	/* Around rectangles of cells; NULL: nothing. */
+	void (*cells_begin)(struct canvas *canvas);
+	void (*cells_end)(struct canvas *canvas);
+	/* All cells as one image of a pixel a cell, which viewers are told not to smooth;
+	 * vector_image makes it. */
+	void (*image)(struct canvas *canvas, const struct canvas_cells *cells, bool hatched);
+	/* A clip made of rectangles, and the diagonals of a hatch over `r` drawn within it;
+	 * clip_begin may be NULL. */
+	void (*clip_begin)(struct canvas *canvas);
+	void (*clip_add)(struct canvas *canvas, struct rect r);
+	void (*clip_hatch)(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch);
+};
 
-/* Call `run` for the runs of equal cells, row by row, with their rectangle and
- * index.  False without memory. */
-bool vector_runs(const struct canvas_cells *cells, void (*run)(void *context, struct rect r, int index),
-		 void *context);
-
-/* How many runs of masked cells there are; SIZE_MAX when more than a path of
- * rectangles should have, or without memory. */
-size_t vector_masked_runs(const struct canvas_cells *cells);
+void vector_hatch(struct canvas *canvas, struct rect r, const struct canvas_hatch *hatch);
+void vector_cells(struct canvas *canvas, const struct canvas_cells *cells);
 
 /* A picture of a pixel a cell, *out (released by the caller), with diagonals over
  * masked cells when `hatched`. */
 enum attn_status vector_image(const struct canvas_cells *cells, bool hatched, struct image *out,
 			      struct attn_error *err);
-
-/* A rectangle of cells, reaching a little under its right and lower neighbours,
- * which are painted after it, so that no gap shines through where viewers smooth
- * edges. */
-struct rect vector_overlap(const struct canvas_cells *cells, struct rect r);
 
 /* Diagonals x + y = first, first + step, ... up to `last` cover a rectangle; they
  * are `width` thick. */

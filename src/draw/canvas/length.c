@@ -1,3 +1,4 @@
+/* Units of length, and reading a length with one. */
 #include "draw/canvas/length.h"
 
 #include <math.h>

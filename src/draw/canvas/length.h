@@ -1,4 +1,4 @@
-/* Lengths as on paper: a number and its unit. */
+/* Lengths with a unit, such as 84 mm. */
 #ifndef ATTN_DRAW_CANVAS_LENGTH_H
 #define ATTN_DRAW_CANVAS_LENGTH_H
 

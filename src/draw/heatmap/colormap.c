@@ -1,9 +1,9 @@
+/* The colour maps, and tables made of them. */
 #include "draw/heatmap/colormap.h"
 
-#include <math.h>
 #include <string.h>
 
-/* Colours at even steps from one end to the other, as 0xRRGGBB; those between
+/* Colours at even steps from one end to the other, as 0xRRGGBB; colours between them
  * are interpolated.
  *
  * ink is ours: lightness falls linearly in OKLab from white to blue-black, and
@@ -17,7 +17,7 @@
  * The diverging ones are ours: from a middle without hue lightness changes
  * linearly in OKLab and alike to both sides, while chroma rises, peaks at two
  * thirds and falls.  Blue and orange-brown, and purple and green so far apart,
- * are told apart with any colour blindness.  On a dark ground the middle is dark
+ * are told apart with any colour blindness.  On a dark background the middle is dark
  * and the ends are light. */
 /* clang-format off */
 static const unsigned int ink_anchors[] = {
@@ -208,58 +208,32 @@ static void fill(const unsigned int *anchors, size_t first, size_t count, struct
 	}
 }
 
-void colormap_fill(const struct colormap *map, struct rgb *table, size_t entries)
+static void reverse_if_lighter_first(struct rgb *table, size_t entries)
+{
+	const struct rgb black = {0, 0, 0};
+	if (colour_contrast(table[0], black) <= colour_contrast(table[entries - 1], black))
+		return;
+	for (size_t i = 0; i < entries / 2; i++) {
+		struct rgb light = table[i];
+		table[i] = table[entries - 1 - i];
+		table[entries - 1 - i] = light;
+	}
+}
+
+void colormap_fill(const struct colormap *map, enum background_kind background, struct rgb *table,
+		   size_t entries)
 {
 	if (!map)
 		map = colormap_default();
 	fill(map->anchors, map->dark ? map->count / 2 : 0, map->count, table, entries);
+	if (background == BACKGROUND_DARK)
+		reverse_if_lighter_first(table, entries);
 }
 
-void colormap_fill_diverging(const struct colormap *map, bool dark, struct rgb *table, size_t entries)
+void colormap_fill_diverging(const struct colormap *map, enum background_kind background, struct rgb *table,
+			     size_t entries)
 {
 	if (!colormap_diverging(map))
 		map = colormap_default_diverging();
-	fill(dark ? map->dark : map->anchors, 0, map->count, table, entries);
-}
-
-size_t colormap_entry(double share, size_t entries)
-{
-	if (!(share > 0)) /* NaN too */
-		return 0;
-	if (share >= 1.0)
-		return entries - 1;
-	return (size_t)(share * (double)(entries - 1) + 0.5);
-}
-
-struct rgb colour_masked(void)
-{
-	return (struct rgb){0xdd, 0xdd, 0xdd};
-}
-
-struct rgb colour_masked_line(void)
-{
-	return (struct rgb){0xbb, 0xbb, 0xbb};
-}
-
-static double linear(unsigned char channel)
-{
-	double c = channel / 255.0;
-	return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
-}
-
-static double luminance(struct rgb c)
-{
-	return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
-}
-
-double colour_contrast(struct rgb a, struct rgb b)
-{
-	double x = luminance(a) + 0.05, y = luminance(b) + 0.05;
-	return x > y ? x / y : y / x;
-}
-
-struct rgb colour_text_on(struct rgb background)
-{
-	const struct rgb black = {0, 0, 0}, white = {255, 255, 255};
-	return colour_contrast(background, black) >= colour_contrast(background, white) ? black : white;
+	fill(background == BACKGROUND_DARK ? map->dark : map->anchors, 0, map->count, table, entries);
 }

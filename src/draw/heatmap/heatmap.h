@@ -5,20 +5,20 @@
  * way round with `transpose`).  Cells are square and whole pixels.  One panel
  * makes a single heatmap, several make a grid of panels with one colour scale.
  * A command draws in three steps: heatmap_limits says how many cells fit, the
- * grid sink (consumers/grid.h) collects them, heatmap_draw paints.
+ * grid consumer (consumers/grid.h) collects them, heatmap_write draws them.
  */
 #ifndef ATTN_DRAW_HEATMAP_HEATMAP_H
 #define ATTN_DRAW_HEATMAP_HEATMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "consumers/grid.h"
 #include "draw/canvas/length.h"
-#include "draw/canvas/png.h"
-#include "draw/canvas/theme.h"
 #include "draw/heatmap/colormap.h"
 #include "draw/heatmap/scale.h"
+#include "draw/heatmap/theme.h"
 #include "util/error.h"
 #include "util/strings.h"
 
@@ -53,7 +53,9 @@ struct heatmap_options {
 	double dpi;          /* of pixels: scales text, lines, automatic cells, `size` and `width`; 0: 96 */
 	double font_size; /* points of labels, and other text in proportion; 0: 9, more in large pictures */
 	const char *font; /* family; NULL: "Sans" */
-	bool transparent; /* no ground */
+	bool transparent; /* no background */
+	bool no_bar;      /* no colour bar, and no legend of masked cells beside it */
+	bool no_notes;    /* no caption under the picture */
 	bool transpose;   /* rows are keys, columns are queries */
 	enum heatmap_range range;
 	enum scale_transform transform;
@@ -76,10 +78,10 @@ struct heatmap_figure {
 						   selected); NULL: numbers */
 	const struct string_list *key_labels;   /* the same for its `keys`; a reduced grid shows every n-th */
 	const char *title;                      /* "layer 1, head 3"; NULL: none */
-	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key" */
-	const char *value_title;                /* of the colour bar; NULL: "weight" */
+	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key"; "": none */
+	bool scores;                            /* values are scores, and not weights */
 	const char *note;                       /* one more line under the picture; NULL: none */
-	const char *order;                      /* and what the panels are ordered by; NULL: none */
+	const char *order;                      /* a line that says what panels are ordered by; NULL: none */
 	bool signed_values;                     /* the scale goes to both sides of 0 */
 
 	/* Rows of panels with a title each, left of them: then the titles of the first row of panels
@@ -93,7 +95,7 @@ struct heatmap_figure {
 };
 
 /* How many cells a panel may have for `panels` panels of queries x keys weights
- * (before transposing): the grid sink's max_rows and max_cols.  ATTN_USAGE when
+ * (before transposing): the max_rows and max_cols of their grids.  ATTN_USAGE when
  * the options ask for more than a picture can hold; the message names the
  * option. */
 enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
@@ -102,21 +104,17 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 
 /* Fonts and labels already drawn, kept over the figures of a run.  A new painter
  * loads Pango, and fails (ATTN_FAILED, with what to install) when it is not
- * there: make it before what takes long, both to learn of that in time and to
- * let fonts be found meanwhile.  Not for use by two threads at once. */
+ * there: make it before slow work, both to learn of that in time and to let
+ * fonts be found meanwhile.  Not for use by two threads at once. */
 struct heatmap_painter;
 
 enum attn_status heatmap_painter_new(struct heatmap_painter **painter, struct attn_error *err);
 void heatmap_painter_free(struct heatmap_painter *painter); /* NULL is fine */
 
-/* Draw pixels into *out (released by the caller; empty on failure), whatever the
- * format.  ATTN_USAGE when options cannot be met, ATTN_FAILED without memory. */
-enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
-			      struct image *out, struct attn_error *err);
-
 /* Draw in the figure's format and write that to `stream`, which is neither flushed
- * nor closed, and gets nothing when drawing fails.  A failed write is the stream's
- * to tell, as with image_write_png. */
+ * nor closed, and gets nothing when drawing fails.  ATTN_USAGE when options cannot be met,
+ * ATTN_FAILED without memory.  A failed write is the stream's to tell, as with
+ * image_write_png. */
 enum attn_status heatmap_write(struct heatmap_painter *painter, const struct heatmap_figure *figure,
 			       FILE *stream, struct attn_error *err);
 

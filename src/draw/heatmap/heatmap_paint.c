@@ -1,14 +1,14 @@
-/* From a layout to a canvas. */
+/* Painting a heatmap: from a layout to a canvas. */
 #include <string.h>
 
 #include "draw/heatmap/heatmap_internal.h"
 
-float panel_value(const struct drawing *d, const struct grid *g, size_t row, size_t col)
+static float panel_value(const struct drawing *d, const struct grid *g, size_t row, size_t col)
 {
 	return d->figure->options.transpose ? g->values[col * g->cols + row] : g->values[row * g->cols + col];
 }
 
-bool panel_masked(const struct drawing *d, const struct grid *g, size_t row, size_t col)
+static bool panel_masked(const struct drawing *d, const struct grid *g, size_t row, size_t col)
 {
 	size_t at = d->figure->options.transpose ? col * g->cols + row : row * g->cols + col;
 	return g->masked[at] != 0;
@@ -20,7 +20,7 @@ struct cell_painter {
 	const struct theme *theme;
 	struct rgb table[HEAT_LEVELS];
 	int line_width;          /* of lines between cells; 0: none */
-	const struct grid *grid; /* of the panel at hand */
+	const struct grid *grid; /* of the current panel */
 	size_t panel;
 };
 
@@ -54,10 +54,10 @@ static void cell_levels(void *context, size_t row, unsigned char *indices)
 	const struct cell_painter *p = context;
 	const struct drawing *d = p->d;
 	for (size_t col = 0; col < d->cols; col++)
-		indices[col] =
-		    panel_masked(d, p->grid, row, col)
-			? CANVAS_MASKED
-			: (unsigned char)panel_level(d, p->panel, panel_value(d, p->grid, row, col));
+		indices[col] = panel_masked(d, p->grid, row, col)
+				   ? CANVAS_MASKED
+				   : (unsigned char)heatmap_scale_level(&d->scale, p->panel,
+									panel_value(d, p->grid, row, col));
 }
 
 static void paint_cells(struct cell_painter *p, int x0, int y0)
@@ -79,7 +79,7 @@ static void paint_cells(struct cell_painter *p, int x0, int y0)
 
 static void paint_grid_lines(const struct cell_painter *p, int x0, int y0)
 {
-	const struct layout *l = &p->d->layout;
+	const struct heatmap_layout *l = &p->d->layout;
 	int width = p->line_width;
 	if (width == 0)
 		return;
@@ -93,12 +93,12 @@ static void paint_grid_lines(const struct cell_painter *p, int x0, int y0)
 			  p->theme->line);
 }
 
-/* A line after each of the tokens `ends`, or what fits of that: nothing where there
- * are so many that they would hide the cells. */
+/* A line after each token at which a sentence ends: none where there are so many that they
+ * would cover the cells. */
 static void paint_ends(const struct cell_painter *p, enum layout_axis axis, int x0, int y0)
 {
 	const struct drawing *d = p->d;
-	const struct layout *l = &d->layout;
+	const struct heatmap_layout *l = &d->layout;
 	bool rows = axis == LAYOUT_ROWS;
 	const bool *ends = drawing_ends(d, axis);
 	if (!ends || !ends_fit(d, axis))
@@ -112,7 +112,7 @@ static void paint_ends(const struct cell_painter *p, enum layout_axis axis, int 
 		fill_rect(p->canvas,
 			  rows ? (struct rect){x0, y0 + at, l->panel_width, l->line}
 			       : (struct rect){x0 + at, y0, l->line, l->panel_height},
-			  d->colours.diverging ? p->theme->ink : p->theme->accent);
+			  d->scale.colours.diverging ? p->theme->ink : p->theme->accent);
 	}
 }
 
@@ -129,14 +129,15 @@ static void paint_numbers(const struct cell_painter *p, int x0, int y0)
 			float value = panel_value(d, p->grid, row, col);
 			if (panel_masked(d, p->grid, row, col))
 				continue;
-			char text[NUMBER_SIZE];
-			number_text(value, text);
+			char text[CELL_NUMBER_SIZE];
+			cell_number(value, text);
 			struct text_box box = text_measure(d->text, text, style);
 			int x = x0 + (int)col * cell + (cell - p->line_width - box.width) / 2;
 			int y = y0 + (int)row * cell + (cell - p->line_width + box.above) / 2;
 			paint_text(p, (struct canvas_text){
-					  text, style, x, y, false, CANVAS_MIDDLE,
-					  colour_text_on(p->table[panel_level(d, p->panel, value)])});
+					  text, style, x, y, TEXT_HORIZONTAL, CANVAS_MIDDLE,
+					  colour_text_on(
+					      p->table[heatmap_scale_level(&d->scale, p->panel, value)])});
 		}
 	}
 }
@@ -144,19 +145,20 @@ static void paint_numbers(const struct cell_painter *p, int x0, int y0)
 /* `title` in the middle over a panel, `above` from its top to the baseline. */
 static void paint_panel_title(const struct cell_painter *p, const char *title, int above, int x0, int y0)
 {
-	const struct layout *l = &p->d->layout;
+	const struct heatmap_layout *l = &p->d->layout;
 	struct text_style style = plain_style(l->small_size, l->panel_title_limit);
 	if (p->d->figure->panel_count == 1 || !title || !*title)
 		return;
 	int x = x0 + (l->panel_width - text_measure(p->d->text, title, style).width) / 2;
-	paint_text(p, (struct canvas_text){title, style, x, y0 - above, false, CANVAS_MIDDLE, p->theme->ink});
+	paint_text(p, (struct canvas_text){title, style, x, y0 - above, TEXT_HORIZONTAL, CANVAS_MIDDLE,
+					   p->theme->ink});
 }
 
 /* The titles of a row and of a column of panels, at their first panels. */
 static void paint_outer_titles(const struct cell_painter *p, size_t index, int x0, int y0)
 {
 	const struct drawing *d = p->d;
-	const struct layout *l = &d->layout;
+	const struct heatmap_layout *l = &d->layout;
 	size_t row = index / (size_t)l->panel_columns, column = index % (size_t)l->panel_columns;
 	struct text_style style = plain_style(l->small_size, l->panel_title_limit);
 	if (row == 0)
@@ -167,39 +169,40 @@ static void paint_outer_titles(const struct cell_painter *p, size_t index, int x
 	const char *title = outer_title(d, LAYOUT_ROWS, row, style);
 	struct text_box box = text_measure(d->text, title, style);
 	paint_text(p, (struct canvas_text){title, style, l->side_title_x + box.above,
-					   y0 + (l->panel_height + box.width) / 2, true, CANVAS_MIDDLE,
-					   p->theme->ink});
+					   y0 + (l->panel_height + box.width) / 2, TEXT_UPWARDS,
+					   CANVAS_MIDDLE, p->theme->ink});
 }
 
 static void paint_row_labels(const struct cell_painter *p, int x0, int y0)
 {
-	const struct layout *l = &p->d->layout;
+	const struct heatmap_layout *l = &p->d->layout;
 	struct text_style style = label_style(&l->row);
 	char number[24];
 	for (size_t i = 0; i < p->d->rows; i += l->row.step) {
 		const char *label = drawing_label(p->d, LAYOUT_ROWS, i, number);
 		int x = x0 + l->row_label_right - text_measure(p->d->text, label, style).width;
 		int y = y0 + (int)i * l->cell + l->cell / 2 + l->label_shift;
-		paint_text(p, (struct canvas_text){label, style, x, y, false, CANVAS_END, p->theme->ink});
+		paint_text(
+		    p, (struct canvas_text){label, style, x, y, TEXT_HORIZONTAL, CANVAS_END, p->theme->ink});
 	}
 }
 
 static void paint_col_labels(const struct cell_painter *p, int x0, int y0)
 {
-	const struct layout *l = &p->d->layout;
+	const struct heatmap_layout *l = &p->d->layout;
 	struct text_style style = label_style(&l->col);
 	int top = y0 + l->panel_height + l->col_label_top;
-	bool turned = l->col.labels == LAYOUT_TURNED;
 	char number[24];
 	for (size_t i = 0; i < p->d->cols; i += l->col.step) {
 		const char *label = drawing_label(p->d, LAYOUT_COLS, i, number);
 		int width = text_measure(p->d->text, label, style).width;
 		int x = x0 + (int)i * l->cell + l->cell / 2;
-		struct canvas_text text = {label, style,         x - width / 2, top + l->col.box.above,
-					   false, CANVAS_MIDDLE, p->theme->ink};
-		if (turned)
-			text = (struct canvas_text){label, style,      x + l->label_shift, top + width,
-						    true,  CANVAS_END, p->theme->ink};
+		struct canvas_text text = {
+		    label,           style,         x - width / 2, top + l->col.box.above,
+		    TEXT_HORIZONTAL, CANVAS_MIDDLE, p->theme->ink};
+		if (l->col.direction == LABELS_UPWARDS)
+			text = (struct canvas_text){label,        style,      x + l->label_shift, top + width,
+						    TEXT_UPWARDS, CANVAS_END, p->theme->ink};
 		paint_text(p, text);
 	}
 }
@@ -207,12 +210,12 @@ static void paint_col_labels(const struct cell_painter *p, int x0, int y0)
 static void paint_panel(struct cell_painter *p, size_t index)
 {
 	const struct drawing *d = p->d;
-	const struct layout *l = &d->layout;
+	const struct heatmap_layout *l = &d->layout;
 	const struct heatmap_panel *panel = &d->figure->panels[index];
 	int column = (int)index % l->panel_columns;
 	int x0 = l->first_x + column * l->pitch_x;
 	int y0 = l->first_y + (int)index / l->panel_columns * l->pitch_y;
-	char title[TITLE_SIZE];
+	char title[PANEL_TITLE_SIZE];
 	p->grid = panel->grid;
 	p->panel = index;
 	paint_cells(p, x0, y0);
@@ -224,9 +227,9 @@ static void paint_panel(struct cell_painter *p, size_t index)
 	paint_panel_title(p, panel_title(d, index, title), l->panel_title_above, x0, y0);
 	if (d->figure->row_titles)
 		paint_outer_titles(p, index, x0, y0);
-	if (l->row.labels != LAYOUT_NONE && column == 0)
+	if (l->row.direction != LABELS_NONE && column == 0)
 		paint_row_labels(p, x0, y0);
-	if (l->col.labels != LAYOUT_NONE && index + (size_t)l->panel_columns >= d->figure->panel_count)
+	if (l->col.direction != LABELS_NONE && index + (size_t)l->panel_columns >= d->figure->panel_count)
 		paint_col_labels(p, x0, y0);
 }
 
@@ -239,17 +242,18 @@ static int bar_position(int length, double share)
 static void paint_bar_ticks(const struct cell_painter *p)
 {
 	const struct drawing *d = p->d;
-	const struct layout *l = &d->layout;
+	const struct heatmap_layout *l = &d->layout;
 	struct text_style style = plain_style(l->small_size, 0);
-	int length = l->bar_upright ? l->bar.height : l->bar.width;
+	int length = l->bar_vertical ? l->bar.height : l->bar.width;
 	struct tick ticks[TICKS_MAX];
 	size_t count = drawing_ticks(d, l, length, ticks);
 	int gap = (int)(4.0 * l->scale + 0.5), tick = (int)(4.0 * l->scale + 0.5);
 	for (size_t i = 0; i < count; i++) {
 		int at = bar_position(length, ticks[i].share);
 		struct text_box box = text_measure(d->text, ticks[i].text, style);
-		struct canvas_text text = {ticks[i].text, style, 0, 0, false, CANVAS_START, p->theme->ink};
-		if (l->bar_upright) {
+		struct canvas_text text = {ticks[i].text, style,        0, 0, TEXT_HORIZONTAL,
+					   CANVAS_START,  p->theme->ink};
+		if (l->bar_vertical) {
 			int x = l->bar.x + l->bar.width + l->line, y = l->bar.y + length - 1 - at;
 			fill_rect(p->canvas, (struct rect){x, y - l->line / 2, tick, l->line},
 				  p->theme->frame);
@@ -269,9 +273,9 @@ static void paint_bar_ticks(const struct cell_painter *p)
 
 static void paint_bar(const struct cell_painter *p)
 {
-	const struct layout *l = &p->d->layout;
+	const struct heatmap_layout *l = &p->d->layout;
 	struct canvas_hatch hatch = masked_hatch(p);
-	p->canvas->class->ramp(p->canvas, l->bar, l->bar_upright, p->table, p->d->levels);
+	p->canvas->class->ramp(p->canvas, l->bar, l->bar_vertical, p->table, p->d->scale.levels);
 	frame_rect(p, l->bar, l->line);
 	paint_bar_ticks(p);
 	if (l->masked_swatch.width > 0) {
@@ -280,66 +284,55 @@ static void paint_bar(const struct cell_painter *p)
 	}
 }
 
-/* A text whose rectangle the layout gave, `turned` or not. */
+/* A text in the rectangle that the layout gives it. */
 static void paint_placed(const struct cell_painter *p, const char *text, struct text_style style,
-			 struct rect r, bool turned, enum canvas_anchor anchor, struct rgb colour)
+			 struct rect r, enum text_direction direction, enum canvas_anchor anchor,
+			 struct rgb colour)
 {
 	if (r.width == 0 || !text)
 		return;
 	struct text_box box = text_measure(p->d->text, text, style);
-	int x = turned ? r.x + box.above : r.x, y = turned ? r.y + r.height : r.y + box.above;
-	paint_text(p, (struct canvas_text){text, style, x, y, turned, anchor, colour});
+	bool up = direction == TEXT_UPWARDS;
+	int x = up ? r.x + box.above : r.x, y = up ? r.y + r.height : r.y + box.above;
+	paint_text(p, (struct canvas_text){text, style, x, y, direction, anchor, colour});
 }
 
 static void paint_words(const struct cell_painter *p)
 {
 	const struct drawing *d = p->d;
-	const struct layout *l = &d->layout;
+	const struct heatmap_layout *l = &d->layout;
 	struct rgb ink = p->theme->ink;
 	struct buffer notes = BUFFER_INIT;
-	paint_placed(p, row_title(d), plain_style(l->text_size, l->row_title_limit), l->row_title, true,
-		     CANVAS_MIDDLE, ink);
-	paint_placed(p, col_title(d), plain_style(l->text_size, l->col_title_limit), l->col_title, false,
-		     CANVAS_MIDDLE, ink);
+	paint_placed(p, row_title(d), plain_style(l->text_size, l->row_title_limit), l->row_title,
+		     TEXT_UPWARDS, CANVAS_MIDDLE, ink);
+	paint_placed(p, col_title(d), plain_style(l->text_size, l->col_title_limit), l->col_title,
+		     TEXT_HORIZONTAL, CANVAS_MIDDLE, ink);
 	paint_placed(p, bar_title(d), plain_style(l->small_size, l->bar_title_limit), l->bar_title,
-		     l->bar_upright, l->bar_upright ? CANVAS_MIDDLE : CANVAS_END, ink);
-	paint_placed(p, "masked", plain_style(l->small_size, 0), l->masked_text, false, CANVAS_START, ink);
-	paint_placed(p, d->figure->title, title_style(l, l->title_limit), l->title, false, CANVAS_MIDDLE,
-		     ink);
-	add_notes(&notes, d, l);
+		     l->bar_vertical ? TEXT_UPWARDS : TEXT_HORIZONTAL,
+		     l->bar_vertical ? CANVAS_MIDDLE : CANVAS_END, ink);
+	paint_placed(p, "masked", plain_style(l->small_size, 0), l->masked_text, TEXT_HORIZONTAL,
+		     CANVAS_START, ink);
+	paint_placed(p, d->figure->title, title_style(l, l->title_limit), l->title, TEXT_HORIZONTAL,
+		     CANVAS_MIDDLE, ink);
+	heatmap_notes(&notes, d, l);
 	if (notes.length > 0)
-		paint_placed(p, notes.data, notes_style(l, l->notes_limit), l->notes, false, CANVAS_START,
-			     p->theme->soft_ink);
+		paint_placed(p, notes.data, notes_style(l, l->notes_limit), l->notes, TEXT_HORIZONTAL,
+			     CANVAS_START, p->theme->soft_ink);
 	buffer_release(&notes);
-}
-
-/* On a dark ground more is brighter: turn a map round whose zero is its light end. */
-static void darken(struct rgb *table, size_t levels)
-{
-	const struct rgb black = {0, 0, 0};
-	if (colour_contrast(table[0], black) <= colour_contrast(table[levels - 1], black))
-		return;
-	for (size_t i = 0; i < levels / 2; i++) {
-		struct rgb light = table[i];
-		table[i] = table[levels - 1 - i];
-		table[levels - 1 - i] = light;
-	}
 }
 
 static void fill_table(const struct drawing *d, struct rgb *table)
 {
 	const struct colormap *map = d->figure->options.colormap;
-	bool dark = d->theme->dark;
-	if (d->colours.diverging) {
-		colormap_fill_diverging(map, dark, table, d->levels);
-	} else if (dark && colormap_diverging(map)) {
+	enum background_kind background = d->theme->kind;
+	if (d->scale.colours.diverging) {
+		colormap_fill_diverging(map, background, table, d->scale.levels);
+	} else if (background == BACKGROUND_DARK && colormap_diverging(map)) {
 		struct rgb both[2 * HEAT_LEVELS - 1];
-		colormap_fill_diverging(map, true, both, 2 * d->levels - 1);
-		memcpy(table, both + d->levels - 1, d->levels * sizeof *table);
+		colormap_fill_diverging(map, BACKGROUND_DARK, both, 2 * d->scale.levels - 1);
+		memcpy(table, both + d->scale.levels - 1, d->scale.levels * sizeof *table);
 	} else {
-		colormap_fill(map, table, d->levels);
-		if (dark)
-			darken(table, d->levels);
+		colormap_fill(map, background, table, d->scale.levels);
 	}
 }
 
@@ -351,6 +344,7 @@ void paint_figure(const struct drawing *d, struct canvas *canvas)
 		painter.line_width = d->layout.line;
 	for (size_t i = 0; i < d->figure->panel_count; i++)
 		paint_panel(&painter, i);
-	paint_bar(&painter);
+	if (!d->figure->options.no_bar)
+		paint_bar(&painter);
 	paint_words(&painter);
 }

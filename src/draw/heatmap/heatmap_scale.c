@@ -1,11 +1,14 @@
-/* Which colours the values of a figure get: where its scale ends, and what says so. */
+/* Where the colour scale of a figure ends. */
+#include "draw/heatmap/heatmap_scale.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw/heatmap/heatmap_internal.h"
+#include "draw/heatmap/ticks.h"
+#include "draw/heatmap/wording.h"
 #include "util/memory.h"
 
 /* What counts for the scale, of one panel or all. */
@@ -19,15 +22,15 @@ static bool counted(const struct grid *g, size_t cell)
 	return !g->masked[cell] && !(g->uncounted && g->uncounted[cell]);
 }
 
-static struct extent extent_of(struct drawing *d, const struct grid *g)
+static struct extent extent_of(struct heatmap_scale *s, const struct grid *g)
 {
 	struct extent e = {0, (double)INFINITY};
 	for (size_t i = 0; i < g->rows * g->cols; i++) {
 		double magnitude = fabs((double)g->values[i]);
 		if (g->masked[i])
 			continue;
-		d->highest = fmax(d->highest, magnitude);
-		d->lowest = fmin(d->lowest, (double)g->values[i]);
+		s->highest = fmax(s->highest, magnitude);
+		s->lowest = fmin(s->lowest, (double)g->values[i]);
 		if (counted(g, i))
 			e.top = fmax(e.top, magnitude);
 		if (magnitude > 0)
@@ -36,7 +39,7 @@ static struct extent extent_of(struct drawing *d, const struct grid *g)
 	/* A cell may share weights that count and weights that do not. */
 	if (g->uncounted)
 		e.top = fmax(e.top, (double)g->top);
-	d->any_masked |= g->any_masked;
+	s->any_masked |= g->any_masked;
 	return e;
 }
 
@@ -93,116 +96,115 @@ double heatmap_percentile(const struct heatmap_panel *panels, size_t count, doub
 }
 
 /* The top of the scale of `count` panels, whose values reach to `e`. */
-static double find_top(struct drawing *d, const struct heatmap_panel *panels, size_t count, struct extent e,
-		       size_t *bins)
+static double find_top(struct heatmap_scale *s, const struct heatmap_options *options,
+		       const struct heatmap_panel *panels, size_t count, struct extent e, size_t *bins)
 {
-	const struct heatmap_options *options = &d->figure->options;
 	double top = options->range == HEATMAP_RANGE_FIXED ? 1 : e.top;
 	if (options->scale_max > 0)
 		top = options->scale_max;
 	if (options->clip > 0) {
 		double clipped = heatmap_percentile(panels, count, options->clip, bins);
-		d->clipped |= clipped > 0;
+		s->clipped |= clipped > 0;
 		top = clipped > 0 ? clipped : top;
 	}
 	return top > 0 ? top : 1;
 }
 
-enum attn_status find_scale(struct drawing *d, struct attn_error *err)
+enum attn_status heatmap_scale_init(struct heatmap_scale *s, const struct heatmap_figure *f,
+				    struct attn_error *err)
 {
-	const struct heatmap_figure *f = d->figure;
 	struct extent all = {0, (double)INFINITY};
 	bool own = f->options.range == HEATMAP_RANGE_HEAD && f->panel_count > 1;
 	size_t *bins = f->options.clip > 0 ? array_alloc(65536, sizeof *bins) : NULL;
-	d->tops = own ? array_alloc(f->panel_count, sizeof *d->tops) : NULL;
-	if ((f->options.clip > 0 && !bins) || (own && !d->tops)) {
+	*s = (struct heatmap_scale){.levels = f->signed_values ? HEAT_LEVELS - 1 : HEAT_LEVELS};
+	s->tops = own ? array_alloc(f->panel_count, sizeof *s->tops) : NULL;
+	if ((f->options.clip > 0 && !bins) || (own && !s->tops)) {
 		free(bins);
 		return attn_fail_memory(err);
 	}
 	for (size_t i = 0; i < f->panel_count; i++) {
-		struct extent e = extent_of(d, f->panels[i].grid);
+		struct extent e = extent_of(s, f->panels[i].grid);
 		if (own) {
-			d->tops[i] = find_top(d, &f->panels[i], 1, e, bins);
-			e = (struct extent){1, e.smallest / d->tops[i]};
+			s->tops[i] = find_top(s, &f->options, &f->panels[i], 1, e, bins);
+			e = (struct extent){1, e.smallest / s->tops[i]};
 		}
 		all = (struct extent){fmax(all.top, e.top), fmin(all.smallest, e.smallest)};
 	}
-	double top = own ? 1 : find_top(d, f->panels, f->panel_count, all, bins);
-	d->colours =
-	    scale_make(top, isinf(all.smallest) ? 0 : all.smallest, f->options.transform, f->signed_values);
-	d->levels = f->signed_values ? HEAT_LEVELS - 1 : HEAT_LEVELS;
+	double top = own ? 1 : find_top(s, &f->options, f->panels, f->panel_count, all, bins);
+	s->colours = f->signed_values
+			 ? scale_make_diverging(top, f->options.transform)
+			 : scale_make(top, isinf(all.smallest) ? 0 : all.smallest, f->options.transform);
 	free(bins);
 	return ATTN_OK;
 }
 
-size_t panel_level(const struct drawing *d, size_t panel, float value)
+void heatmap_scale_release(struct heatmap_scale *s)
 {
-	double v = d->tops ? (double)value / d->tops[panel] : (double)value;
-	return colormap_entry(scale_share(&d->colours, v), d->levels);
+	free(s->tops);
+	*s = (struct heatmap_scale){0};
 }
 
-size_t drawing_ticks(const struct drawing *d, const struct layout *layout, int length, struct tick *ticks)
+size_t heatmap_scale_level(const struct heatmap_scale *s, size_t panel, float value)
 {
-	bool upright = layout->bar_upright, wide = d->tops || d->colours.transform == SCALE_LOG;
-	int least =
-	    upright ? layout->small_size * 9 / 5 : layout->small_size * (wide ? 5 : 7) / (wide ? 1 : 2);
-	size_t count = ticks_make(&d->colours, length, least, ticks);
-	/* Of panels with a scale each: shares of their tops. */
-	for (size_t i = 0; i < count && d->tops; i++) {
-		double value = fabs(ticks[i].value);
-		const char *sign = ticks[i].value < 0 ? "\u2212" : "";
-		if (value == d->colours.high)
-			snprintf(ticks[i].text, sizeof ticks[i].text, "%s%s", sign,
-				 d->clipped ? "top" : "largest");
-		else if (value > 0)
-			snprintf(ticks[i].text, sizeof ticks[i].text, "%s%.3g %%", sign, value * 100);
-	}
-	return count;
+	double v = s->tops ? (double)value / s->tops[panel] : (double)value;
+	return colour_entry(scale_share(&s->colours, v), s->levels);
+}
+
+/* Weights a little above 1 are rounding: "above 1 (up to 1)" would say nothing. */
+static bool exceeds_visibly(double highest, double top)
+{
+	char a[32], b[32];
+	snprintf(a, sizeof a, "%.3g", highest);
+	snprintf(b, sizeof b, "%.3g", top);
+	return strcmp(a, b) != 0;
 }
 
 /* What lies beyond the end of the one scale that all panels have. */
-static void add_top_note(struct buffer *out, const struct drawing *d)
+static void add_top_note(struct buffer *notes, const struct heatmap_scale *s,
+			 const struct heatmap_figure *figure)
 {
-	double top = d->colours.high, clip = d->figure->options.clip;
-	const char *sign = d->figure->signed_values ? "\u00b1" : "";
+	double top = s->colours.high, clip = figure->options.clip;
+	const char *sign = figure->signed_values ? "\u00b1" : "";
 	char text[160];
-	if (d->clipped)
+	if (s->clipped)
 		snprintf(text, sizeof text, "scale ends at the %g%s percentile, %s%.3g; largest %s%.3g", clip,
-			 floor(clip) == clip ? ordinal((size_t)clip) : "th", sign, top, sign, d->highest);
-	else if (d->highest > top)
-		snprintf(text, sizeof text, "weights above %s%.3g (up to %.3g) have the colour of %s%.3g",
-			 sign, top, d->highest, sign, top);
+			 floor(clip) == clip ? ordinal_ending((size_t)clip) : "th", sign, top, sign,
+			 s->highest);
+	else if (s->highest > top && exceeds_visibly(s->highest, top))
+		snprintf(text, sizeof text, "%ss above %s%.3g (up to %.3g) have the colour of %s%.3g",
+			 value_name(figure), sign, top, s->highest, sign, top);
 	else
 		return;
-	add_note(out, text);
+	note_add(notes, text);
 }
 
-void add_scale_notes(struct buffer *out, const struct drawing *d)
+void heatmap_scale_notes(struct buffer *notes, const struct heatmap_scale *s,
+			 const struct heatmap_figure *figure)
 {
-	const struct heatmap_options *o = &d->figure->options;
+	const struct heatmap_options *o = &figure->options;
 	char text[160];
 	if (o->range == HEATMAP_RANGE_FIXED)
-		add_note(out, d->figure->signed_values ? "colour scale fixed from \u22121 to 1"
-						       : "colour scale fixed from 0 to 1");
-	if (d->tops && d->clipped) {
+		note_add(notes, figure->signed_values ? "colour scale fixed from \u22121 to 1"
+						      : "colour scale fixed from 0 to 1");
+	if (s->tops && s->clipped) {
 		snprintf(text, sizeof text, "each head has its own scale, which ends at its %g%s percentile",
-			 o->clip, floor(o->clip) == o->clip ? ordinal((size_t)o->clip) : "th");
-		add_note(out, text);
-	} else if (d->tops) {
-		add_note(out, "each head has its own scale");
+			 o->clip, floor(o->clip) == o->clip ? ordinal_ending((size_t)o->clip) : "th");
+		note_add(notes, text);
+	} else if (s->tops) {
+		note_add(notes, "each head has its own scale");
 	} else {
-		add_top_note(out, d);
+		add_top_note(notes, s, figure);
 	}
 	if (o->transform == SCALE_SQRT)
-		add_note(out, "colour scale: square root");
+		note_add(notes, "colour scale: square root");
 	if (o->transform != SCALE_LOG)
 		return;
-	double low = d->figure->signed_values ? d->colours.high / SCALE_LOG_RANGE : d->colours.low;
+	double low = figure->signed_values ? s->colours.high / SCALE_LOG_RANGE : s->colours.low;
 	char number[24];
-	tick_number(d->tops ? low * 100 : low, 2, number);
+	tick_number(s->tops ? low * 100 : low, 2, number);
 	snprintf(text, sizeof text, "colour scale: logarithm; %s %s%s have %s",
-		 d->figure->signed_values ? "magnitudes below" : "weights below", number,
-		 d->tops ? " % of the largest" : "",
-		 d->figure->signed_values ? "the colour of 0" : "its first colour, as 0 has");
-	add_note(out, text);
+		 figure->signed_values ? "magnitudes below" : "weights below", number,
+		 s->tops ? " % of the largest" : "",
+		 figure->signed_values ? "the colour of 0" : "its first colour, as 0 has");
+	note_add(notes, text);
 }

@@ -1,5 +1,5 @@
-/* The size of a figure: what the options ask for, how many cells that holds, and
- * what to say when it does not fit. */
+/* The size of a figure: what the options ask for, how many cells fit, and what to say when
+ * it does not fit. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "util/minmax.h"
 
 enum {
-	SINGLE_CELLS = 2048,   /* a side of one heatmap, when nobody asks */
+	SINGLE_CELLS = 2048,   /* a side of one heatmap, where no size is given */
 	GRID_PIXELS = 1800,    /* a side of a grid of panels, at 96 dpi */
 	LEAST_PANEL = 16,      /* cells a side that a small panel still has */
 	RESERVED = 260,        /* pixels for labels, bar and margins, at 96 dpi */
 	PANEL_GAP = 20,        /* pixels between panels, at 96 dpi */
-	NUMBERS_CELL = 26,     /* pixels a cell from which numbers are drawn unasked, at 96 dpi */
+	NUMBERS_CELL = 26,     /* pixels a cell from which numbers are drawn automatically, at 96 dpi */
 	NUMBERS_CELLS = 1000,  /* and at most so many in a figure */
-	MOST_NUMBERS = 250000, /* asked for: what a picture can hold */
+	MOST_NUMBERS = 250000, /* with --numbers on: what a picture can hold */
 	DEFAULT_POINTS = 9,    /* of labels: 12 pixels */
 	VECTOR_DETAIL = 3      /* cells a pixel at 96 dpi, where the size is given: about 300 an inch */
 };
@@ -54,7 +54,7 @@ enum attn_status heatmap_check(const struct heatmap_options *options, struct att
 				 "--size %zu at %g dpi is too large, expected at most %d pixels",
 				 options->size, options->dpi > 0 ? options->dpi : 96.0, (int)most);
 	if (options->width.value > 0 && (options->size || options->cell))
-		return attn_fail(err, ATTN_USAGE, "--width and --%s are both given, expected one",
+		return attn_fail(err, ATTN_USAGE, "--width and --%s cannot be combined",
 				 options->size ? "size" : "cell");
 	if (length_pixels(options->width) > most)
 		return attn_fail(err, ATTN_USAGE, "--width %g%s is too large, expected at most %g%s",
@@ -68,16 +68,21 @@ enum attn_status heatmap_check(const struct heatmap_options *options, struct att
 	return ATTN_OK;
 }
 
+enum side {
+	WIDTH,
+	HEIGHT
+};
+
 /* Cells that one side of a panel may have, where `across` panels stand side by
  * side: of the picture's width, or of its height. */
-static size_t side_limit(const struct heatmap_options *options, size_t panels, size_t across, bool height)
+static size_t side_limit(const struct heatmap_options *options, size_t panels, size_t across, enum side side)
 {
 	bool vector = options->format != HEATMAP_PNG;
 	double scale = vector ? 1.0 : heatmap_units(options);
 	double cell = options->cell ? (double)options->cell : 1.0;
 	double size = (double)options->size * scale;
 	if (options->width.value > 0) /* a page is half as high again as it is wide */
-		size = length_pixels(options->width) * scale * (height ? 1.5 : 1.0);
+		size = length_pixels(options->width) * scale * (side == HEIGHT ? 1.5 : 1.0);
 	if (size > 0) {
 		double pixels = size - RESERVED * scale * heatmap_font_factor(options);
 		pixels = pixels > 0.4 * size ? pixels : 0.4 * size;
@@ -122,9 +127,7 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 				struct attn_error *err)
 {
 	size_t rows = options->transpose ? keys : queries, cols = options->transpose ? queries : keys;
-	enum attn_status status = heatmap_check(options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(heatmap_check(options, err));
 	/* Panels as they will be: no longer than a side of the whole figure. */
 	double side = (double)size_min(size_max(rows, cols), panels == 1 ? SINGLE_CELLS : GRID_PIXELS);
 	size_t across = options->panel_columns
@@ -132,11 +135,9 @@ enum attn_status heatmap_limits(size_t queries, size_t keys, size_t panels,
 			    : layout_columns(panels, (double)size_min(cols, (size_t)side) + 0.1 * side,
 					     (double)size_min(rows, (size_t)side) + 0.2 * side);
 	size_t down = (panels + across - 1) / across;
-	status = check_cell(rows, cols, down, across, options, err);
-	if (status != ATTN_OK)
-		return status;
-	size_t limit_rows = side_limit(options, panels, down, true);
-	size_t limit_cols = side_limit(options, panels, across, false);
+	TRY(check_cell(rows, cols, down, across, options, err));
+	size_t limit_rows = side_limit(options, panels, down, HEIGHT);
+	size_t limit_cols = side_limit(options, panels, across, WIDTH);
 	if (rows == cols) /* keep what is square so */
 		limit_rows = limit_cols = size_min(limit_rows, limit_cols);
 	*max_rows = options->transpose ? limit_cols : limit_rows;
@@ -156,7 +157,7 @@ void drawing_set_cells(struct drawing *d, size_t query_factor, size_t key_factor
 }
 
 /* Lay out as `options` say, which may differ from the figure's in the size. */
-static bool lay_out(struct drawing *d, const struct heatmap_options *options, int least_cell)
+static bool try_layout(struct drawing *d, const struct heatmap_options *options, int least_cell)
 {
 	const struct layout_measure measure = {d, measure_label, measure_text};
 	bool vector = options->format != HEATMAP_PNG;
@@ -165,7 +166,7 @@ static bool lay_out(struct drawing *d, const struct heatmap_options *options, in
 	    .cols = d->cols,
 	    .panels = d->figure->panel_count,
 	    .panel_columns = options->panel_columns,
-	    .scale = d->scale,
+	    .scale = d->text_scale,
 	    .cell_scale = d->units,
 	    .cell = options->cell * (vector ? CANVAS_UNITS : 1),
 	    .size = (size_t)((double)options->size * d->units + 0.5),
@@ -175,7 +176,8 @@ static bool lay_out(struct drawing *d, const struct heatmap_options *options, in
 	    .least_cell = least_cell,
 	    .row_numbers = d->row_numbers,
 	    .col_numbers = d->col_numbers,
-	    .masked = d->any_masked,
+	    .no_bar = options->no_bar,
+	    .masked = d->scale.any_masked,
 	    .outer_titles = d->figure->row_titles != NULL,
 	};
 	return layout_make(&request, &measure, &d->layout);
@@ -196,10 +198,10 @@ static bool fits_size(const struct drawing *d, size_t size)
 			   NULL) != ATTN_OK)
 		return false;
 	drawing_set_cells(&trial, grid_factor(g->queries, max_rows), grid_factor(g->keys, max_cols));
-	return lay_out(&trial, &options, 0);
+	return try_layout(&trial, &options, 0);
 }
 
-/* The smallest size that would do, in pixels at 96 dpi, or 0. */
+/* The smallest size that is large enough, in pixels at 96 dpi, or 0. */
 static size_t find_size(const struct drawing *d, size_t size)
 {
 	size_t most = (size_t)(most_side(&d->figure->options) / d->units), low = size, high = size;
@@ -219,7 +221,7 @@ static size_t find_size(const struct drawing *d, size_t size)
 	return high > low ? high : 0;
 }
 
-/* Say what size would do. */
+/* Say which size is large enough. */
 static enum attn_status fail_size(const struct drawing *d, struct attn_error *err)
 {
 	const struct grid *g = d->figure->panels[0].grid;
@@ -245,7 +247,7 @@ static enum attn_status fail_size(const struct drawing *d, struct attn_error *er
 			 g->keys, panels, asked, advice);
 }
 
-enum attn_status drawing_place(struct drawing *d, struct attn_error *err)
+enum attn_status drawing_lay_out(struct drawing *d, struct attn_error *err)
 {
 	const struct heatmap_options *options = &d->figure->options;
 	double unit = options->format == HEATMAP_PNG ? 1 : CANVAS_UNITS;
@@ -257,12 +259,12 @@ enum attn_status drawing_place(struct drawing *d, struct attn_error *err)
 					 cells);
 		number_font(d, 0, &least_cell);
 	}
-	if (!lay_out(d, options, least_cell))
+	if (!try_layout(d, options, least_cell))
 		return fail_size(d, err);
 	if (options->numbers == HEATMAP_NUMBERS_OFF)
 		return ATTN_OK;
 	if (options->numbers == HEATMAP_NUMBERS_ON ||
-	    (cells <= NUMBERS_CELLS && d->layout.cell >= (int)(NUMBERS_CELL * d->scale)))
+	    (cells <= NUMBERS_CELLS && d->layout.cell >= (int)(NUMBERS_CELL * d->text_scale)))
 		d->number_size = number_font(d, d->layout.cell, NULL);
 	if (options->numbers == HEATMAP_NUMBERS_ON && d->number_size == 0)
 		return attn_fail(

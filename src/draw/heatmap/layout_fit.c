@@ -1,5 +1,5 @@
-/* The choices before the geometry: how large a cell is, so that the picture gets
- * the size asked for, or a good one. */
+/* How panels are arranged and how large a cell is, so that the picture gets the size asked
+ * for, or a good one. */
 #include <math.h>
 
 #include "draw/heatmap/layout_internal.h"
@@ -10,14 +10,58 @@ enum {
 	TALLEST = 3           /* times an asked width: then cells are narrower than they could be */
 };
 
+size_t layout_columns(size_t panels, double width, double height)
+{
+	const double aspect = 1.3; /* of a page's figure, about */
+	size_t best = 1;
+	double best_cost = INFINITY;
+
+	for (size_t columns = 1; columns <= panels; columns++) {
+		size_t rows = (panels + columns - 1) / columns;
+		size_t empty = rows * columns - panels;
+		double cost = fabs(log((double)columns * width / ((double)rows * height) / aspect)) +
+			      5.0 * (double)empty / (double)panels;
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = columns;
+		}
+	}
+	return best;
+}
+
+static size_t clamp(size_t value, size_t low, size_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/* Pixels of an automatic cell, for the longer and shorter side of all panels together, in
+ * cells, which take no more than `largest_side` pixels. */
+static int automatic_cell(size_t longer, size_t shorter, size_t panels, double scale, size_t largest_side)
+{
+	size_t target = panels == 1 ? 1024 : panels <= 16 ? 1400 : 1900; /* pixels, scaled */
+	size_t largest = panels == 1 ? 44 : 28;
+	size_t legible = LEGIBLE_CELL;
+	size_t cell = clamp(target / longer, 1, longer <= 4 && panels == 1 ? 64 : largest);
+
+	if (cell < legible && legible * longer * 100 <= target * (panels == 1 ? 125 : 160))
+		cell = legible;
+	/* A strip that is few cells high would be a hairline. */
+	if (shorter * cell < 48) {
+		size_t wide = clamp(3000 / longer, clamp(8192 / longer, 1, 4), largest);
+		cell = clamp(48 / shorter, cell, wide > cell ? wide : cell);
+	}
+	cell = (size_t)lround((double)cell * scale);
+	return (int)clamp(cell, 1, clamp(largest_side / longer, 1, largest_side));
+}
+
 /* The side that was asked for: the width, or the longer one. */
-static int asked_side(const struct layout_request *request, const struct layout *l)
+static int asked_side(const struct layout_request *request, const struct heatmap_layout *l)
 {
 	return request->width ? int_max(l->width, l->height / TALLEST) : int_max(l->width, l->height);
 }
 
 /* Bring the side that was asked for to exactly `size` by even margins. */
-static void pad(const struct layout_request *request, struct layout *l, int size)
+static void pad(const struct layout_request *request, struct heatmap_layout *l, int size)
 {
 	int dx = 0, dy = 0;
 	if (request->width || l->width >= l->height) {
@@ -27,7 +71,7 @@ static void pad(const struct layout_request *request, struct layout *l, int size
 		dy = (size - l->height) / 2;
 		l->height = size;
 	}
-	move_layout(l, dx, dy);
+	layout_move(l, dx, dy);
 	l->notes.x += dx;
 	l->notes.y += dy;
 }
@@ -35,7 +79,7 @@ static void pad(const struct layout_request *request, struct layout *l, int size
 /* The largest cells, and the widest labels, that keep the side asked for to its
  * size; false when there are none. */
 static bool fit_size(const struct layout_request *request, const struct layout_measure *measure, int columns,
-		     int label_limit, struct layout *out)
+		     int label_limit, struct heatmap_layout *out)
 {
 	int size = width_limit(request), best_cell = 0;
 	int rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns);
@@ -44,9 +88,9 @@ static bool fit_size(const struct layout_request *request, const struct layout_m
 	cells = int_max(cells, 1);
 	for (int limit = label_limit;; limit = limit > scaled(request, 20) ? limit / 2 : 0) {
 		int cell = request->cell ? (int)request->cell : size / cells;
-		struct layout tried;
+		struct heatmap_layout tried;
 		while (cell > 0) {
-			try_layout(request, measure, columns, cell, limit, &tried);
+			layout_place(request, measure, columns, cell, limit, &tried);
 			int side = asked_side(request, &tried);
 			if (side <= size)
 				break;
@@ -81,22 +125,24 @@ static int label_limit(const struct layout_request *r)
 
 /* Narrow figures give the room beside the panels to larger cells, and have their
  * colour bar below. */
-static bool fit_width(struct layout_request *r, const struct layout_measure *measure, struct layout *out)
+static bool fit_width(struct layout_request *r, const struct layout_measure *measure,
+		      struct heatmap_layout *out)
 {
-	struct layout below;
+	struct heatmap_layout below;
 	bool fits = fit_size(r, measure, (int)r->panel_columns, label_limit(r), out);
-	r->level_bar = true;
+	r->horizontal_bar = true;
 	if (fit_size(r, measure, (int)r->panel_columns, label_limit(r), &below) &&
 	    (!fits || below.cell * 4 >= out->cell * 5 || below.row.step < out->row.step)) {
 		*out = below;
 		return true;
 	}
-	r->level_bar = false;
+	r->horizontal_bar = false;
 	return fits;
 }
 
 /* Large text first, then plain. */
-static bool make_sized(struct layout_request *r, const struct layout_measure *measure, struct layout *out)
+static bool make_sized(struct layout_request *r, const struct layout_measure *measure,
+		       struct heatmap_layout *out)
 {
 	double plain = r->scale;
 	if (!r->keep_text)
@@ -113,11 +159,11 @@ static void grow_text(struct layout_request *r, const struct layout_measure *mea
 	double plain = r->scale;
 	if (scale <= plain || r->keep_text)
 		return;
-	struct layout least;
-	plan_labels(r, measure, cell, label_limit(r), &least);
-	struct layout grown;
+	struct heatmap_layout least;
+	layout_choose_labels(r, measure, cell, label_limit(r), &least);
+	struct heatmap_layout grown;
 	for (r->scale = scale; r->scale > plain; r->scale = fmax(plain, r->scale * 0.9)) {
-		plan_labels(r, measure, cell, label_limit(r), &grown);
+		layout_choose_labels(r, measure, cell, label_limit(r), &grown);
 		if ((r->row_numbers || grown.row.step == 1 || least.row.step > 1) &&
 		    (r->col_numbers || grown.col.step == 1 || least.col.step > 1))
 			break;
@@ -125,7 +171,7 @@ static void grow_text(struct layout_request *r, const struct layout_measure *mea
 }
 
 bool layout_make(const struct layout_request *request, const struct layout_measure *measure,
-		 struct layout *out)
+		 struct heatmap_layout *out)
 {
 	struct layout_request r = *request; /* with text scale and columns decided */
 	double side = (double)int_max((int)r.rows, (int)r.cols);
@@ -147,14 +193,14 @@ bool layout_make(const struct layout_request *request, const struct layout_measu
 	tall = r.rows * ((r.panels + r.panel_columns - 1) / r.panel_columns);
 	longer = wide > tall ? wide : tall;
 	if (cell == 0) {
-		cell = layout_auto_cell(longer, wide > tall ? tall : wide, r.panels, r.cell_scale,
-					r.largest ? r.largest : LARGEST_SIDE);
+		cell = automatic_cell(longer, wide > tall ? tall : wide, r.panels, r.cell_scale,
+				      r.largest ? r.largest : LARGEST_SIDE);
 		/* Larger text: a label still fits beside every cell. */
 		if (cell >= (int)lround(LEGIBLE_CELL * r.cell_scale))
 			cell = int_max(cell, (int)lround(LEGIBLE_CELL * r.scale));
-		cell = widen_for_labels(&r, measure, int_max(cell, r.least_cell), label_limit(&r));
+		cell = layout_widen_cell(&r, measure, int_max(cell, r.least_cell), label_limit(&r));
 	}
 	grow_text(&r, measure, cell, grown_scale(r.scale, (double)longer * cell));
-	try_layout(&r, measure, (int)r.panel_columns, cell, label_limit(&r), out);
+	layout_place(&r, measure, (int)r.panel_columns, cell, label_limit(&r), out);
 	return true;
 }

@@ -1,4 +1,5 @@
-/* Shared by layout.c, layout_fit.c and layout_plan.c. */
+/* How a layout is made: layout_fit.c tries sizes of cells, layout_place.c places everything
+ * around them, layout_labels.c chooses the labels. */
 #ifndef ATTN_DRAW_HEATMAP_LAYOUT_INTERNAL_H
 #define ATTN_DRAW_HEATMAP_LAYOUT_INTERNAL_H
 
@@ -22,22 +23,22 @@ static inline int width_limit(const struct layout_request *request)
 	return (int)(request->width ? request->width : request->size);
 }
 
-/* Choose which labels are shown beside cells of `cell` pixels, in which font,
- * and which way round: out->row, out->col and out->label_shift.  Labels are
+/* Choose which labels are shown beside cells of `cell` pixels, in which font
+ * and direction: out->row, out->col and out->label_shift.  Labels are
  * shortened to `limit`; none are shown when it is 0. */
-void plan_labels(const struct layout_request *request, const struct layout_measure *m, int cell, int limit,
-		 struct layout *out);
+void layout_choose_labels(const struct layout_request *request, const struct layout_measure *m, int cell,
+			  int limit, struct heatmap_layout *out);
 
-/* Widen automatic cells a little where this keeps column labels level. */
-int widen_for_labels(const struct layout_request *request, const struct layout_measure *m, int cell,
-		     int limit);
+/* Widen automatic cells a little where this keeps column labels horizontal. */
+int layout_widen_cell(const struct layout_request *request, const struct layout_measure *m, int cell,
+		      int limit);
 
 /* Lay out with cells of `cell` pixels, whatever size results.  Labels are
  * shortened to `label_limit`, and left out when it is 0. */
-void try_layout(const struct layout_request *request, const struct layout_measure *measure, int columns,
-		int cell, int label_limit, struct layout *out);
+void layout_place(const struct layout_request *request, const struct layout_measure *measure, int columns,
+		  int cell, int label_limit, struct heatmap_layout *out);
 
 /* Move everything but the notes. */
-void move_layout(struct layout *l, int dx, int dy);
+void layout_move(struct heatmap_layout *l, int dx, int dy);
 
 #endif

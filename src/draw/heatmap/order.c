@@ -1,3 +1,4 @@
+/* Orders of panels: by a value, and by similarity. */
 #include "draw/heatmap/order.h"
 
 #include <math.h>

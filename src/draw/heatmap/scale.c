@@ -1,13 +1,19 @@
+/* Values and their shares of a scale. */
 #include "draw/heatmap/scale.h"
 
 #include <math.h>
 
-struct scale scale_make(double high, double smallest, enum scale_transform transform, bool diverging)
+struct scale scale_make(double high, double smallest, enum scale_transform transform)
 {
-	struct scale s = {diverging ? -high : 0, high, transform, diverging};
-	if (transform == SCALE_LOG && !diverging)
+	struct scale s = {.high = high, .transform = transform};
+	if (transform == SCALE_LOG)
 		s.low = fmax(fmin(smallest > 0 ? smallest : 0, high / 2), high / SCALE_LOG_RANGE);
 	return s;
+}
+
+struct scale scale_make_diverging(double high, enum scale_transform transform)
+{
+	return (struct scale){-high, high, transform, .diverging = true};
 }
 
 /* One direction of a scale: its own ends, or 0 (log: the least magnitude) and

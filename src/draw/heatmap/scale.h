@@ -30,10 +30,13 @@ struct scale {
 	bool diverging; /* low is -high */
 };
 
-/* A scale that ends at `high` (above 0).  It begins at 0, or at -high, or where
- * it is logarithmic at the smallest value above 0 that there is, `smallest`: but
- * no lower than high / SCALE_LOG_RANGE and at least a factor of 2 below high. */
-struct scale scale_make(double high, double smallest, enum scale_transform transform, bool diverging);
+/* A plain scale that ends at `high` (above 0).  It begins at 0, or where it is logarithmic at
+ * the smallest value above 0 that there is, `smallest`: but no lower than
+ * high / SCALE_LOG_RANGE and at least a factor of 2 below high. */
+struct scale scale_make(double high, double smallest, enum scale_transform transform);
+
+/* A diverging scale from -high to `high` (above 0). */
+struct scale scale_make_diverging(double high, enum scale_transform transform);
 
 /* The share of a value: 0 to 1; what is beyond an end has the share of the end,
  * and NaN that of 0. */

@@ -1,3 +1,4 @@
+/* Round numbers for a colour bar. */
 #include "draw/heatmap/ticks.h"
 
 #include <math.h>
@@ -113,7 +114,7 @@ size_t ticks_make(const struct scale *scale, int length, int least, struct tick 
 	if (scale->diverging) {
 		length /= 2;
 		/* Its 0 is the middle, which a logarithmic scale does not reach. */
-		half = scale_make(scale->high, scale->high / SCALE_LOG_RANGE, scale->transform, false);
+		half = scale_make(scale->high, scale->high / SCALE_LOG_RANGE, scale->transform);
 	}
 	size_t count = scale->transform == SCALE_LINEAR ? linear_ticks(&half, length, least, ticks)
 							: power_ticks(&half, length, least, ticks);

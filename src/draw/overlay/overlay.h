@@ -2,11 +2,11 @@
  *
  * Patch (r, c) of R x C covers the picture from round(c W / C) to before
  * round((c + 1) W / C) of its W columns, and of its rows likewise, so that patches
- * meet without gaps and cover it exactly; weights are not smoothed.  The picture is
+ * lie edge to edge and cover it exactly; weights are not smoothed.  The picture is
  * made grey and dark (light, under a colour map that begins with its lighter end).  With
  * s, the weight over the top of the scale, a pixel becomes
  *   (1 - a) grey + a map(b + (1 - b) s),  a = OVERLAY_OPACITY s,  b = OVERLAY_FIRST
- * so that the picture shows through everywhere, and more weight is never nearer to the
+ * so that the picture shows through everywhere, and more weight never looks more like the
  * picture's own grey than less.  The colour bar shows the same over a middle grey.
  */
 #ifndef ATTN_DRAW_OVERLAY_OVERLAY_H
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "draw/canvas/png.h"
 #include "draw/heatmap/colormap.h"
+#include "draw/image/image.h"
 #include "draw/text/text.h"
 #include "util/error.h"
 
@@ -56,10 +56,5 @@ struct rgb overlay_blend(struct rgb pixel, struct rgb colour, double share, bool
  * has no room, ATTN_FAILED without memory. */
 enum attn_status overlay_draw(struct text_engine *text, const struct overlay_figure *figure,
 			      struct image *out, struct attn_error *err);
-
-/* A picture in another size: mean of the area that a pixel covers where it shrinks, nearest pixel
- * where it grows.  Each side for itself. */
-enum attn_status picture_resize(const struct image *picture, size_t width, size_t height, struct image *out,
-				struct attn_error *err);
 
 #endif

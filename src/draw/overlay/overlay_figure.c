@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "draw/heatmap/theme.h"
 #include "draw/heatmap/ticks.h"
+#include "draw/heatmap/wording.h"
 #include "draw/overlay/overlay_internal.h"
 #include "util/minmax.h"
 
@@ -16,11 +18,9 @@ enum {
 	BAR_HEIGHT = 360 /* at most */
 };
 
-static const struct rgb ink = {0x11, 0x11, 0x11};
-static const struct rgb soft_ink = {0x55, 0x55, 0x55};
+/* What the colour bar shows the scale over. */
 static const struct rgb middle_grey = {0x80, 0x80, 0x80};
-static const struct rgb frame_grey = {0x66, 0x66, 0x66};
-
+/* Where everything in the figure goes. */
 struct overlay_layout {
 	int width, height;             /* of the picture */
 	int panel_width, panel_height; /* inside the frames */
@@ -32,6 +32,7 @@ struct overlay_layout {
 struct overlay_drawing {
 	const struct overlay_figure *figure;
 	struct text_engine *text;
+	const struct theme *theme;
 	struct rgb table[OVERLAY_LEVELS];
 	double scale, top, highest;
 	bool any_masked;
@@ -70,7 +71,7 @@ static int text_height(const struct overlay_drawing *d, const char *text, struct
 
 static size_t bar_ticks(const struct overlay_drawing *d, struct tick *ticks)
 {
-	struct scale scale = scale_make(d->top, 0, SCALE_LINEAR, false);
+	struct scale scale = scale_make(d->top, 0, SCALE_LINEAR);
 	return ticks_make(&scale, d->layout.bar.height, scaled(d, 20), ticks);
 }
 
@@ -163,6 +164,7 @@ static enum attn_status fit(struct overlay_drawing *d, size_t size, struct attn_
 	return ATTN_OK;
 }
 
+/* Look at all weights: the top of the scale, and whether some are masked. */
 static void survey(struct overlay_drawing *d)
 {
 	const struct overlay_figure *f = d->figure;
@@ -177,35 +179,17 @@ static void survey(struct overlay_drawing *d)
 	d->top = d->top > 0 ? d->top : 1;
 }
 
-static void add_note(struct buffer *notes, const char *text)
-{
-	if (text && *text)
-		buffer_printf(notes, "%s%s", notes->length ? "; " : "", text);
-}
-
 static void add_notes(struct overlay_drawing *d)
 {
 	char text[120];
 	if (d->highest > d->top) {
 		snprintf(text, sizeof text, "weights above %.3g (up to %.3g) have the colour of %.3g", d->top,
 			 d->highest, d->top);
-		add_note(&d->notes, text);
+		note_add(&d->notes, text);
 	}
 	if (d->any_masked)
-		add_note(&d->notes, "hatched patches are masked");
-	add_note(&d->notes, d->figure->note);
-}
-
-static void fill_rect(struct image *image, int x, int y, int width, int height, struct rgb colour)
-{
-	for (int j = int_max(y, 0); j < int_min(y + height, (int)image->height); j++) {
-		for (int i = int_max(x, 0); i < int_min(x + width, (int)image->width); i++) {
-			unsigned char *p = image->pixels + ((size_t)j * image->width + (size_t)i) * 3;
-			p[0] = colour.r;
-			p[1] = colour.g;
-			p[2] = colour.b;
-		}
-	}
+		note_add(&d->notes, "hatched patches are masked");
+	note_add(&d->notes, d->figure->note);
 }
 
 static void paint_bar(const struct overlay_drawing *d, struct image *out)
@@ -215,21 +199,24 @@ static void paint_bar(const struct overlay_drawing *d, struct image *out)
 	struct tick ticks[TICKS_MAX];
 	int line = scaled(d, 1), tick = scaled(d, 4);
 	struct text_box box = text_measure(d->text, "weight", style);
-	text_paint(d->text, out, "weight", style, bar.x - line, bar.y - scaled(d, 6) - box.below, false, ink);
-	fill_rect(out, bar.x - line, bar.y - line, bar.width + 2 * line, bar.height + 2 * line, frame_grey);
+	text_paint(d->text, out, "weight", style, bar.x - line, bar.y - scaled(d, 6) - box.below,
+		   TEXT_HORIZONTAL, d->theme->ink);
+	image_fill(out,
+		   (struct rect){bar.x - line, bar.y - line, bar.width + 2 * line, bar.height + 2 * line},
+		   d->theme->frame);
 	for (int i = 0; i < bar.height; i++) {
 		double share = (double)i / int_max(1, bar.height - 1);
-		fill_rect(out, bar.x, bar.y + bar.height - 1 - i, bar.width, 1,
-			  overlay_blend(middle_grey, overlay_colour(d->table, share), share,
-					overlay_is_light(d->table)));
+		image_fill(out, (struct rect){bar.x, bar.y + bar.height - 1 - i, bar.width, 1},
+			   overlay_blend(middle_grey, overlay_colour(d->table, share), share,
+					 overlay_is_light(d->table)));
 	}
 	for (size_t i = 0, count = bar_ticks(d, ticks); i < count; i++) {
 		int at = (int)(ticks[i].share * (bar.height - 1) + 0.5);
 		int x = bar.x + bar.width + line, y = bar.y + bar.height - 1 - at;
 		box = text_measure(d->text, ticks[i].text, style);
-		fill_rect(out, x, y - line / 2, tick, line, frame_grey);
+		image_fill(out, (struct rect){x, y - line / 2, tick, line}, d->theme->frame);
 		text_paint(d->text, out, ticks[i].text, style, x + tick + scaled(d, 3),
-			   y + (box.above + 1) / 2, false, ink);
+			   y + (box.above + 1) / 2, TEXT_HORIZONTAL, d->theme->ink);
 	}
 }
 
@@ -249,7 +236,9 @@ static void paint_panel(const struct overlay_drawing *d, const struct image *pic
 				      .top = d->top,
 				      .line = patch >= 8 * (size_t)line ? line : 0,
 				      .hatch = line};
-	fill_rect(out, x - line, y - line, l->panel_width + 2 * line, l->panel_height + 2 * line, frame_grey);
+	image_fill(out,
+		   (struct rect){x - line, y - line, l->panel_width + 2 * line, l->panel_height + 2 * line},
+		   d->theme->frame);
 	overlay_paint(&style, &f->panels[index], picture, out, x, y);
 	const char *title = f->panels[index].title;
 	if (!panel_titles(d) || !title || !*title)
@@ -257,7 +246,7 @@ static void paint_panel(const struct overlay_drawing *d, const struct image *pic
 	struct text_style small = small_style(d, l->panel_width);
 	struct text_box box = text_measure(d->text, title, small);
 	text_paint(d->text, out, title, small, x + (l->panel_width - box.width) / 2,
-		   y - line - scaled(d, 4) - box.below, false, ink);
+		   y - line - scaled(d, 4) - box.below, TEXT_HORIZONTAL, d->theme->ink);
 }
 
 static void paint_words(const struct overlay_drawing *d, struct image *out)
@@ -267,17 +256,19 @@ static void paint_words(const struct overlay_drawing *d, struct image *out)
 	const char *text = d->figure->title;
 	if (text && *text)
 		text_paint(d->text, out, text, title, l->first_x,
-			   l->title_y + text_measure(d->text, text, title).above, false, ink);
+			   l->title_y + text_measure(d->text, text, title).above, TEXT_HORIZONTAL,
+			   d->theme->ink);
 	if (d->notes.length > 0)
 		text_paint(d->text, out, d->notes.data, notes, l->first_x,
-			   l->notes_y + text_measure(d->text, d->notes.data, notes).above, false, soft_ink);
+			   l->notes_y + text_measure(d->text, d->notes.data, notes).above, TEXT_HORIZONTAL,
+			   d->theme->soft_ink);
 }
 
 static enum attn_status paint(struct overlay_drawing *d, struct image *out, struct attn_error *err)
 {
 	struct image picture = {0};
-	enum attn_status status = picture_resize(d->figure->picture, (size_t)d->layout.panel_width,
-						 (size_t)d->layout.panel_height, &picture, err);
+	enum attn_status status = image_resize(d->figure->picture, (size_t)d->layout.panel_width,
+					       (size_t)d->layout.panel_height, &picture, err);
 	if (status == ATTN_OK)
 		status = image_init(out, (size_t)d->layout.width, (size_t)d->layout.height, err);
 	for (size_t i = 0; i < d->figure->panel_count && status == ATTN_OK; i++)
@@ -297,11 +288,13 @@ enum attn_status overlay_draw(struct text_engine *text, const struct overlay_fig
 			      struct image *out, struct attn_error *err)
 {
 	const struct image *p = figure->picture;
-	struct overlay_drawing d = {.figure = figure, .text = text, .notes = BUFFER_INIT};
+	struct overlay_drawing d = {
+	    .figure = figure, .text = text, .theme = theme_default(), .notes = BUFFER_INIT};
 	enum attn_status status = ATTN_OK;
 	*out = (struct image){0};
 	d.scale = (figure->dpi > 0 ? figure->dpi : 96.0) / 96.0;
-	colormap_fill(figure->colormap ? figure->colormap : overlay_colormap(), d.table, OVERLAY_LEVELS);
+	colormap_fill(figure->colormap ? figure->colormap : overlay_colormap(), BACKGROUND_LIGHT, d.table,
+		      OVERLAY_LEVELS);
 	d.across = layout_columns(figure->panel_count, (double)p->width * 1.05, (double)p->height * 1.12);
 	d.down = (figure->panel_count + d.across - 1) / d.across;
 	survey(&d);

@@ -1,4 +1,4 @@
-/* Shared by overlay.c and overlay_figure.c. */
+/* Overlays from inside: overlay_figure.c places panels, overlay_pixels.c paints them. */
 #ifndef ATTN_DRAW_OVERLAY_OVERLAY_INTERNAL_H
 #define ATTN_DRAW_OVERLAY_OVERLAY_INTERNAL_H
 

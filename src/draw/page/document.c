@@ -1,3 +1,4 @@
+/* The page from its template: places filled in, and its size written into it. */
 #include "draw/page/document.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* The web page of attn view: what stands before and after its weights.
+/* The web page of attn view: what comes before and after its weights.
  *
- * src/draw/page holds the page's own files.  page.html has places, @POLICY@ and so on,
- * for the rest.  The page allows itself no request, and no script but its own, which
- * its policy names by SHA-256 (W3C Content Security Policy Level 3).
+ * src/draw/page holds the page's own files.  page.html has places for the rest, such as
+ * @POLICY@.  The page's policy allows no request, and no script but its own, which it
+ * names by SHA-256 (W3C Content Security Policy Level 3).
  */
 #ifndef ATTN_DRAW_PAGE_DOCUMENT_H
 #define ATTN_DRAW_PAGE_DOCUMENT_H

@@ -36,14 +36,14 @@ const gridView = {
 		for (let layer = 0; layer < meta.layers.length; layer++) {
 			let row = body.insertRow();
 			if (!single)
-				cell(row, 'th', `layer ${meta.layers[layer][1]}`, 'row');
+				cell(row, 'th', layerTitle(layer), 'row');
 			for (let head = 0; head < meta.heads.length; head++) {
 				if (single && head && head % columns === 0)
 					row = body.insertRow();
 				const place = cell(row, 'td', '');
 				place.append(this.thumb(layer, head));
 				if (single)
-					cell(place, 'small', `head ${headName(head)}`).className = 'caption';
+					cell(place, 'small', headTitle(head)).className = 'caption';
 			}
 		}
 		this.columns = columns;
@@ -56,7 +56,7 @@ const gridView = {
 		button.className = 'thumb';
 		button.thumb = thumb;
 		button.append(canvas);
-		const name = (meta.layers.length > 1 || meta.layerKnown ? `layer ${meta.layers[layer][1]} ` : '') + `head ${headName(head)}`;
+		const name = (meta.layers.length > 1 || meta.layerKnown ? `${layerTitle(layer)} ` : '') + headTitle(head);
 		button.setAttribute('aria-label', name);
 		button.title = name;
 		button.addEventListener('click', () => {
@@ -148,11 +148,11 @@ const gridView = {
 			surface.image(canvas, x, y, w, h);
 			surface.frame(x, y, w, h, lineColour());
 			if (meta.layers.length === 1)
-				surface.text(`head ${headName(head)}`, x, y + h + 9, {size: 11, colour: mutedColour(), limit: side});
+				surface.text(headTitle(head), x, y + h + 9, {size: 11, colour: mutedColour(), limit: side});
 			else if (i < columns)
 				surface.text(headName(head), x, 48, {size: 11, colour: mutedColour(), limit: side});
 			if (meta.layers.length > 1 && i % columns === 0)
-				surface.text(`layer ${meta.layers[layer][1]}`, pad, y + h / 2, {size: 11, colour: mutedColour()});
+				surface.text(layerTitle(layer), pad, y + h / 2, {size: 11, colour: mutedColour()});
 		});
 		return surface;
 	},

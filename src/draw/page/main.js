@@ -138,7 +138,7 @@ function startControls() {
 	meta.heads.forEach((_, h) => {
 		const button = document.createElement('button');
 		button.textContent = headName(h);
-		button.title = `head ${headName(h)}`;
+		button.title = headTitle(h);
 		button.dataset.head = h;
 		$('heads').append(button);
 	});

@@ -1,4 +1,4 @@
-/* The files of src/draw/page, which the Makefile makes bytes of. */
+/* The files of src/draw/page, which the Makefile turns into arrays of bytes. */
 #ifndef ATTN_DRAW_PAGE_PAGE_FILES_H
 #define ATTN_DRAW_PAGE_PAGE_FILES_H
 

@@ -106,7 +106,7 @@ const panel = {
 				state.cell = {q, k};
 				pin({side: 'q', i: q}, true);
 			}));
-		$('panel-note').textContent = state.heads.length > 1 ? `query → key, of head ${headName(state.heads[0])}` : 'query → key';
+		$('panel-note').textContent = state.heads.length > 1 ? `query → key, of ${headTitle(state.heads[0])}` : 'query → key';
 		return pairs.length;
 	},
 

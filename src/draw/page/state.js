@@ -26,14 +26,24 @@ const isDark = () => (state.theme ? state.theme === 'dark' : darkQuery.matches);
 
 function headName(h) {
 	const [number, name] = meta.heads[h];
+	if (meta.joinedHeads)
+		return name;
 	return name && name !== String(number) ? `${number} ${name}` : String(number);
 }
 
+const headTitle = (h) => (meta.joinedHeads ? headName(h) : `head ${headName(h)}`);
+
+/* "layer 3", or what several are joined to: "mean of 12 layers". */
+function layerTitle(l) {
+	const name = meta.layers[l][1];
+	return typeof name === 'string' ? name : `layer ${name}`;
+}
+
 function placeText() {
-	const heads = state.heads.length === 1 ? `head ${headName(state.heads[0])}`
+	const heads = state.heads.length === 1 ? headTitle(state.heads[0])
 		: `heads ${state.heads.map((h) => meta.heads[h][0]).join(', ')}`;
 	return (meta.hasBatch ? `batch ${meta.batches[state.batch]}, ` : '') +
-		(meta.layerKnown ? `layer ${meta.layers[state.layer][1]}, ` : '') + heads;
+		(meta.layerKnown ? `${layerTitle(state.layer)}, ` : '') + heads;
 }
 
 /* The scale, for pictures that leave the page. */

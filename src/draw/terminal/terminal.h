@@ -10,14 +10,9 @@
 #define ATTN_DRAW_TERMINAL_TERMINAL_H
 
 #include "draw/heatmap/heatmap.h"
+#include "draw/terminal/terminal_colours.h"
 #include "tokens/rows_info.h"
 #include "util/buffer.h"
-
-enum terminal_colours {
-	TERMINAL_PLAIN, /* characters only, no escapes */
-	TERMINAL_256,
-	TERMINAL_TRUE /* 24 bits */
-};
 
 struct terminal {
 	enum terminal_colours colours;
@@ -25,18 +20,8 @@ struct terminal {
 	size_t lines;   /* 0: not known, such as in a pipe */
 };
 
-/* What may be written where `tty` says whether it is a terminal, and the others are
- * the environment's NO_COLOR, COLORTERM and TERM, or NULL.  NO_COLOR counts unless it
- * is empty (https://no-color.org). */
-enum terminal_colours terminal_colours(bool tty, const char *no_color, const char *colorterm,
-				       const char *term);
-
-/* The entry of the 256-colour palette that is nearest: of the cube 16 to 231 or the
- * greys 232 to 255. */
-unsigned int terminal_palette(struct rgb colour);
-
-/* How many cells `panels` panels of these rows may have: the grid sink's max_rows and
- * max_cols (before transposing). */
+/* How many cells `panels` panels of these rows may have: the max_rows and
+ * max_cols of their grids (before transposing). */
 void terminal_limits(const struct terminal *terminal, const struct rows_info *info, size_t panels,
 		     const struct heatmap_options *options, size_t *max_rows, size_t *max_cols);
 

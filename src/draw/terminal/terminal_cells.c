@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "draw/heatmap/heatmap_internal.h"
+#include "draw/heatmap/wording.h"
 #include "draw/terminal/terminal_internal.h"
 #include "util/minmax.h"
 #include "util/width.h"
@@ -19,7 +19,13 @@ enum {
 	TICKS = 4       /* parts of it that have numbers at their ends */
 };
 
-/* Readable on any ground. */
+/* What an escape colours, by the first digit of its SGR code. */
+enum layer {
+	FOREGROUND = 3,
+	BACKGROUND = 4
+};
+
+/* Readable on any background. */
 static const struct rgb middle_grey = {0x80, 0x80, 0x80};
 
 static const char upper_half[] = "\xe2\x96\x80"; /* U+2580 */
@@ -27,25 +33,14 @@ static const char lower_half[] = "\xe2\x96\x84"; /* U+2584 */
 static const char upright[] = "\xe2\x94\x82";    /* U+2502 */
 static const char dot[] = "\xc2\xb7";            /* U+00B7 */
 
-unsigned int terminal_palette(struct rgb colour)
+/* Where a cell's value is on the scale, 0 to 1. */
+static double share_of(const struct terminal_drawing *d, const struct grid *g, float value)
 {
-	static const int steps[] = {0, 95, 135, 175, 215, 255};
-	const int want[] = {colour.r, colour.g, colour.b};
-	int cube[3], grey = (want[0] + want[1] + want[2]) / 3, level = 0;
-	int cube_error = 0, grey_error = 0;
-	for (int i = 0; i < 3; i++) {
-		cube[i] = 0;
-		for (int k = 1; k < 6; k++)
-			if ((steps[k] - want[i]) * (steps[k] - want[i]) <
-			    (steps[cube[i]] - want[i]) * (steps[cube[i]] - want[i]))
-				cube[i] = k;
-		cube_error += (steps[cube[i]] - want[i]) * (steps[cube[i]] - want[i]);
-	}
-	level = int_max(0, int_min(23, (grey - 8 + 5) / 10));
-	for (int i = 0; i < 3; i++)
-		grey_error += (8 + 10 * level - want[i]) * (8 + 10 * level - want[i]);
-	return (unsigned int)(grey_error < cube_error ? 232 + level
-						      : 16 + 36 * cube[0] + 6 * cube[1] + cube[2]);
+	double top = 1;
+	for (size_t i = 0; d->scale.tops && i < d->figure->panel_count; i++)
+		if (d->figure->panels[i].grid == g)
+			top = d->scale.tops[i];
+	return scale_share(&d->scale.colours, (double)value / top);
 }
 
 /* A colour as it is sent: its entry of the palette, or 0xRRGGBB. */
@@ -56,38 +51,38 @@ static int32_t colour_code(const struct terminal_drawing *d, struct rgb colour)
 	return (int32_t)colour.r << 16 | (int32_t)colour.g << 8 | (int32_t)colour.b;
 }
 
-static void add_colour(const struct terminal_drawing *d, int which, int32_t code)
+static void add_colour(const struct terminal_drawing *d, enum layer layer, int32_t code)
 {
 	if (code == TERMINAL_NO_COLOUR)
-		buffer_printf(d->out, "\033[%d9m", which);
+		buffer_printf(d->out, "\033[%d9m", layer);
 	else if (d->terminal->colours == TERMINAL_256)
-		buffer_printf(d->out, "\033[%d8;5;%dm", which, (int)code);
+		buffer_printf(d->out, "\033[%d8;5;%dm", layer, (int)code);
 	else
-		buffer_printf(d->out, "\033[%d8;2;%d;%d;%dm", which, (int)(code >> 16),
+		buffer_printf(d->out, "\033[%d8;2;%d;%d;%dm", layer, (int)(code >> 16),
 			      (int)(code >> 8 & 255), (int)(code & 255));
 }
 
-/* Ink and ground of what follows: only what changes is sent. */
-static void set_colours(struct terminal_drawing *d, int32_t ink, int32_t ground)
+/* The colours of what follows: only what changes is sent. */
+static void set_colours(struct terminal_drawing *d, int32_t foreground, int32_t background)
 {
-	if (ground != d->ground)
-		add_colour(d, 4, ground);
-	if (ink != d->ink)
-		add_colour(d, 3, ink);
-	d->ink = ink;
-	d->ground = ground;
+	if (background != d->background)
+		add_colour(d, BACKGROUND, background);
+	if (foreground != d->foreground)
+		add_colour(d, FOREGROUND, foreground);
+	d->foreground = foreground;
+	d->background = background;
 }
 
 static void reset_colours(struct terminal_drawing *d)
 {
-	if (d->ink != TERMINAL_NO_COLOUR || d->ground != TERMINAL_NO_COLOUR)
+	if (d->foreground != TERMINAL_NO_COLOUR || d->background != TERMINAL_NO_COLOUR)
 		buffer_add_string(d->out, "\033[0m");
-	d->ink = d->ground = TERMINAL_NO_COLOUR;
+	d->foreground = d->background = TERMINAL_NO_COLOUR;
 }
 
 static struct rgb share_colour(const struct terminal_drawing *d, double share)
 {
-	return d->table[colormap_entry(share, TERMINAL_LEVELS)];
+	return d->table[colour_entry(share, TERMINAL_LEVELS)];
 }
 
 static void add_dots(struct terminal_drawing *d, size_t columns)
@@ -109,7 +104,7 @@ static size_t cell_at(const struct terminal_drawing *d, const struct grid *g, si
 static char character(const struct terminal_drawing *d, double share)
 {
 	if (!d->scale.colours.diverging)
-		return shades[colormap_entry(share, SHADES)];
+		return shades[colour_entry(share, SHADES)];
 	int tenths = (int)fmin(fabs(2 * share - 1) * 10, 9);
 	return (char)(share < 0.5 && tenths > 0 && d->cell == 1 ? 'a' + tenths - 1 : '0' + tenths);
 }
@@ -118,18 +113,18 @@ static char character(const struct terminal_drawing *d, double share)
 static void add_cell(struct terminal_drawing *d, const struct grid *g, size_t row, size_t col)
 {
 	size_t at = cell_at(d, g, row, col);
-	double share = terminal_share(d, g, g->values[at]);
-	char number[NUMBER_SIZE] = "";
+	double share = share_of(d, g, g->values[at]);
+	char number[CELL_NUMBER_SIZE] = "";
 	if (g->masked[at]) {
 		add_dots(d, d->cell);
 		return;
 	}
 	if (d->numbers)
-		number_text(g->values[at], number);
+		cell_number(g->values[at], number);
 	if (d->terminal->colours != TERMINAL_PLAIN) {
-		struct rgb ground = share_colour(d, share);
-		set_colours(d, d->numbers ? colour_code(d, colour_text_on(ground)) : d->ink,
-			    colour_code(d, ground));
+		struct rgb background = share_colour(d, share);
+		set_colours(d, d->numbers ? colour_code(d, colour_text_on(background)) : d->foreground,
+			    colour_code(d, background));
 	}
 	if (d->numbers || d->terminal->colours != TERMINAL_PLAIN) {
 		terminal_add_spaces(d->out, d->cell - size_min(d->cell, text_width(number)));
@@ -144,7 +139,7 @@ static void add_cell(struct terminal_drawing *d, const struct grid *g, size_t ro
 }
 
 /* Two cells, one above the other; the last may have none below it.  What is masked
- * leaves the terminal's own ground. */
+ * leaves the terminal's own background. */
 static void add_halves(struct terminal_drawing *d, const struct grid *g, size_t row, size_t col)
 {
 	int32_t codes[2] = {TERMINAL_NO_COLOUR, TERMINAL_NO_COLOUR};
@@ -154,12 +149,12 @@ static void add_halves(struct terminal_drawing *d, const struct grid *g, size_t 
 		if (g->masked[at])
 			masked++;
 		else
-			codes[i] = colour_code(d, share_colour(d, terminal_share(d, g, g->values[at])));
+			codes[i] = colour_code(d, share_colour(d, share_of(d, g, g->values[at])));
 	}
 	if (masked == rows) {
 		add_dots(d, 1);
 	} else if (codes[0] == codes[1]) {
-		set_colours(d, d->ink, codes[1]);
+		set_colours(d, d->foreground, codes[1]);
 		buffer_add_char(d->out, ' ');
 	} else if (codes[0] == TERMINAL_NO_COLOUR) {
 		set_colours(d, codes[1], TERMINAL_NO_COLOUR);
@@ -170,7 +165,7 @@ static void add_halves(struct terminal_drawing *d, const struct grid *g, size_t 
 	}
 }
 
-/* The left or right end of a line: a ground may look like the lowest colour. */
+/* The left or right end of a line: the background may look like the lowest colour. */
 static void add_frame(struct terminal_drawing *d)
 {
 	if (d->terminal->colours == TERMINAL_PLAIN) {
@@ -201,7 +196,7 @@ static void add_bar(struct terminal_drawing *d, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		double share = (double)i / (double)(length - 1);
 		if (!plain)
-			set_colours(d, d->ink, colour_code(d, share_colour(d, share)));
+			set_colours(d, d->foreground, colour_code(d, share_colour(d, share)));
 		buffer_add_char(d->out, plain ? character(d, share) : ' ');
 	}
 	add_frame(d);
@@ -213,7 +208,7 @@ static void add_bar(struct terminal_drawing *d, size_t length)
 static size_t place_tick(const struct terminal_drawing *d, int i, size_t length, char text[24])
 {
 	size_t at = (size_t)i * (length - 1) / TICKS;
-	double value = terminal_value(d, (double)i / TICKS);
+	double value = scale_value(&d->scale.colours, (double)i / TICKS);
 	if (d->scale.tops && (i == TICKS || (i == 0 && value < 0)))
 		snprintf(text, 24, "%s%s", i == 0 ? "-" : "", d->scale.clipped ? "top" : "largest");
 	else if (d->scale.tops && value != 0)
@@ -252,7 +247,7 @@ static void add_masked(struct terminal_drawing *d)
 
 void terminal_add_legend(struct terminal_drawing *d)
 {
-	const char *title = d->figure->value_title ? d->figure->value_title : "weight";
+	const char *title = value_name(d->figure);
 	size_t name = size_min(text_width(title), 12), columns = d->terminal->columns;
 	size_t length = columns < BAR + 2 ? SHORT_BAR : BAR;
 	bool narrow = columns < LEGEND;

@@ -1,10 +1,12 @@
-/* Shared by terminal.c, terminal_cells.c and terminal_labels.c. */
+/* A figure while it is drawn as text: terminal_draw.c decides what fits, terminal_cells.c and
+ * terminal_labels.c write it. */
 #ifndef ATTN_DRAW_TERMINAL_TERMINAL_INTERNAL_H
 #define ATTN_DRAW_TERMINAL_TERMINAL_INTERNAL_H
 
 #include <stdint.h>
 
-#include "draw/heatmap/heatmap_internal.h"
+#include "draw/heatmap/colormap.h"
+#include "draw/heatmap/heatmap_scale.h"
 #include "draw/terminal/terminal.h"
 
 enum {
@@ -30,10 +32,10 @@ enum terminal_fill {
 };
 
 /* How columns are labelled. */
-enum terminal_columns {
-	TERMINAL_TICKS,   /* numbers, level */
-	TERMINAL_STACKED, /* tokens, a character below the other */
-	TERMINAL_KEYED    /* numbers, which a list below resolves */
+enum terminal_column_labels {
+	TERMINAL_NUMBERS, /* horizontal */
+	TERMINAL_STACKED, /* tokens, one character below the other */
+	TERMINAL_KEYED    /* numbers, which a list below explains */
 };
 
 struct terminal_drawing {
@@ -41,26 +43,23 @@ struct terminal_drawing {
 	const struct terminal *terminal;
 	struct buffer *out;
 	struct terminal_axis rows, cols;
-	struct drawing scale; /* of values: only what find_scale fills */
+	struct heatmap_scale scale;
 	struct rgb table[TERMINAL_LEVELS];
 
-	/* The plan. */
+	/* What terminal_draw.c decides. */
 	size_t cell;        /* columns a cell */
 	bool halves;        /* two rows a line */
 	bool numbers;       /* in cells */
 	size_t label_width; /* of rows */
 	size_t pitch;       /* columns a panel takes, without the gap */
 	size_t across;      /* panels side by side */
-	enum terminal_columns columns;
+	enum terminal_column_labels column_labels;
 	size_t column_lines; /* what column labels take */
 
-	/* What has been sent to the terminal: colours as they are sent, or NO_COLOUR. */
-	int32_t ink, ground;
+	/* What has been sent to the terminal: colours as they are sent, or
+	 * TERMINAL_NO_COLOUR. */
+	int32_t foreground, background;
 };
-
-/* Where a cell's value is on the scale, 0 to 1, and the value that has a share. */
-double terminal_share(const struct terminal_drawing *d, const struct grid *g, float value);
-double terminal_value(const struct terminal_drawing *d, double share);
 
 /* terminal_cells.c */
 
@@ -77,12 +76,11 @@ void terminal_add_spaces(struct buffer *out, size_t count);
 /* End a line without spaces at its end. */
 void terminal_end_line(struct buffer *out);
 
-/* The label of a cell as it may be shown, appended to `out`: the empty and the
- * invisible made visible, cut to `width` columns by an ellipsis, and to the right of
- * them (0: neither). */
+/* Append the label of a cell: with what is empty or invisible made visible, cut to `width`
+ * columns by an ellipsis, and right-aligned in them (0: neither). */
 void terminal_add_label(struct buffer *out, const struct terminal_axis *axis, size_t cell, size_t width);
 
-/* `text` likewise, and filled to `width` columns by spaces on the other side. */
+/* Append `text` likewise, aligned as `fill` says. */
 void terminal_add_text(struct buffer *out, const char *text, size_t width, enum terminal_fill fill);
 
 /* A paragraph in lines of at most `width` columns. */
@@ -91,8 +89,9 @@ void terminal_add_paragraph(struct buffer *out, const char *text, size_t width);
 /* The widest label of an axis, at most `most` columns. */
 size_t terminal_label_width(const struct terminal_axis *axis, size_t most);
 
-/* How the columns of panels are labelled: their number of lines, and the axis' step. */
-void terminal_plan_columns(struct terminal_drawing *d);
+/* Decide how the columns of panels are labelled: d->column_labels, d->column_lines and the
+ * axis' step. */
+void terminal_choose_column_labels(struct terminal_drawing *d);
 
 /* A line of column labels of one panel, filled to the panel's width. */
 void terminal_add_column_labels(const struct terminal_drawing *d, size_t line);

@@ -93,24 +93,24 @@ static void add_cut(struct buffer *out, const char *text, size_t width)
 	buffer_add_string(out, ellipsis);
 }
 
-void terminal_add_text(struct buffer *out, const char *text, size_t width, enum terminal_fill fill_at)
+void terminal_add_text(struct buffer *out, const char *text, size_t width, enum terminal_fill filled)
 {
-	struct buffer seen = BUFFER_INIT, clean = BUFFER_INIT, cut = BUFFER_INIT;
-	text_visible(&seen, text);
-	buffer_add_clean(&clean, seen.data ? seen.data : "");
+	struct buffer visible = BUFFER_INIT, clean = BUFFER_INIT, cut = BUFFER_INIT;
+	text_visible(&visible, text);
+	buffer_add_clean(&clean, visible.data ? visible.data : "");
 	add_cut(&cut, clean.data ? clean.data : "", width);
 	const char *shown = cut.data ? cut.data : "";
 	size_t columns = text_width(shown), fill = width > columns ? width - columns : 0;
 	bool isolated = any_code(shown, is_right_to_left);
-	terminal_add_spaces(out, fill_at == TERMINAL_RIGHT ? fill : 0);
+	terminal_add_spaces(out, filled == TERMINAL_RIGHT ? fill : 0);
 	if (isolated)
 		buffer_add_string(out, isolate);
 	buffer_add_string(out, shown);
 	if (isolated)
 		buffer_add_string(out, isolate_end);
-	terminal_add_spaces(out, fill_at == TERMINAL_LEFT ? fill : 0);
-	out->failed |= seen.failed || clean.failed || cut.failed;
-	buffer_release(&seen);
+	terminal_add_spaces(out, filled == TERMINAL_LEFT ? fill : 0);
+	out->failed |= visible.failed || clean.failed || cut.failed;
+	buffer_release(&visible);
 	buffer_release(&clean);
 	buffer_release(&cut);
 }
@@ -187,26 +187,26 @@ static size_t stack_height(const char *text, size_t columns)
 	return count;
 }
 
-void terminal_plan_columns(struct terminal_drawing *d)
+void terminal_choose_column_labels(struct terminal_drawing *d)
 {
 	struct terminal_axis *axis = &d->cols;
 	struct buffer text = BUFFER_INIT;
 	char number[24];
 	axis->step = d->cell > 1 ? 1 : 2; /* stacked letters want space between them */
 	d->column_lines = 1;
-	d->columns = axis->numbers ? TERMINAL_TICKS : TERMINAL_STACKED;
-	for (size_t i = 0; i < axis->cells && d->columns == TERMINAL_STACKED; i += axis->step) {
+	d->column_labels = axis->numbers ? TERMINAL_NUMBERS : TERMINAL_STACKED;
+	for (size_t i = 0; i < axis->cells && d->column_labels == TERMINAL_STACKED; i += axis->step) {
 		buffer_clear(&text);
 		terminal_add_label(&text, axis, i, 0);
 		size_t height = text.data ? stack_height(text.data, d->cell * axis->step) : 0;
 		if (height == 0)
-			d->columns = TERMINAL_KEYED;
+			d->column_labels = TERMINAL_KEYED;
 		d->column_lines = size_max(d->column_lines, height);
 	}
 	d->out->failed |= text.failed;
 	buffer_release(&text);
 	d->column_lines = size_min(d->column_lines, TERMINAL_LONGEST);
-	if (d->columns == TERMINAL_STACKED)
+	if (d->column_labels == TERMINAL_STACKED)
 		return;
 	int digits = snprintf(number, sizeof number, "%zu", axis->cells * axis->factor - 1);
 	d->column_lines = 1;
@@ -239,12 +239,12 @@ void terminal_add_column_labels(const struct terminal_drawing *d, size_t line)
 	for (size_t i = 0; i < axis->cells; i += axis->step) {
 		size_t width = size_min(axis->step * d->cell, panel - i * d->cell);
 		buffer_clear(&text);
-		if (d->columns == TERMINAL_KEYED)
+		if (d->column_labels == TERMINAL_KEYED)
 			buffer_printf(&text, "%zu", i * axis->factor);
 		else
 			terminal_add_label(&text, axis, i, 0);
 		const char *label = text.data ? text.data : "";
-		if (d->columns == TERMINAL_STACKED)
+		if (d->column_labels == TERMINAL_STACKED)
 			add_stacked(d->out, label, line, width, (d->cell - 1) / 2);
 		else if (text_width(label) <= width)
 			terminal_add_text(d->out, label, width, TERMINAL_LEFT);
@@ -261,7 +261,7 @@ void terminal_add_key(const struct terminal_drawing *d)
 	struct buffer entry = BUFFER_INIT;
 	char number[24];
 	size_t used = 0;
-	for (size_t i = 0; d->columns == TERMINAL_KEYED && i < axis->cells; i++) {
+	for (size_t i = 0; d->column_labels == TERMINAL_KEYED && i < axis->cells; i++) {
 		buffer_clear(&entry);
 		buffer_printf(&entry, "%zu ", i * axis->factor);
 		terminal_add_text(&entry, label_of(axis, i, number),

@@ -1,3 +1,4 @@
+/* Fonts by blocks of Unicode. */
 #include "draw/text/fonts.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Loading Pango and Cairo by dlopen. */
 #include "draw/text/pango.h"
 
 #include <dlfcn.h>
@@ -17,8 +18,8 @@ enum {
 	ROOM_BYTES = 80 << 20, /* of address space: libraries, a thread of Fontconfig, fonts */
 };
 
-/* GLib ends the program when it gets no memory or no thread, so that is found out
- * before it is loaded. */
+/* GLib aborts the program when it gets no memory or no thread, so make sure of both before
+ * it is loaded. */
 static bool has_room(void)
 {
 	void *room = mmap(NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,3 +1,4 @@
+/* The text engine: fonts, and a cache of texts that are laid out and measured once. */
 #include "draw/text/text.h"
 
 #include <math.h>
@@ -71,11 +72,11 @@ static void layouts_drop(struct text_engine *t)
 	t->size = 0;
 }
 
-enum attn_status text_engine_set(struct text_engine *t, const char *family, bool vector,
+enum attn_status text_engine_set(struct text_engine *t, const char *family, enum text_output output,
 				 struct attn_error *err)
 {
 	family = family ? family : "Sans";
-	if (t->vector == vector && strcmp(t->family, family) == 0)
+	if (t->output == output && strcmp(t->family, family) == 0)
 		return ATTN_OK;
 	char *copy = strdup(family);
 	if (!copy)
@@ -83,7 +84,7 @@ enum attn_status text_engine_set(struct text_engine *t, const char *family, bool
 	layouts_drop(t);
 	free(t->family);
 	t->family = copy;
-	t->vector = vector;
+	t->output = output;
 	return ATTN_OK;
 }
 
@@ -120,23 +121,29 @@ const char *text_missing_glyphs(const struct text_engine *t, uint32_t *code)
 	return t->missing;
 }
 
+/* Where glyphs may begin. */
+enum glyph_places {
+	WHOLE_PIXELS,
+	ANYWHERE
+};
+
 /* A layout whose pixels are the same on every machine with the same fonts: grey,
  * slightly hinted, whatever the desktop's settings say. */
-static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
+static PangoLayout *layout_new(const struct text_engine *t, enum glyph_places places)
 {
 	const struct pango_functions *p = t->pango;
 	cairo_font_options_t *options = p->cairo_font_options_create();
 	PangoContext *context = p->pango_font_map_create_context(t->map);
 	PangoFontDescription *font = p->pango_font_description_new();
 	p->cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-	p->cairo_font_options_set_hint_style(options,
-					     t->vector ? CAIRO_HINT_STYLE_NONE : CAIRO_HINT_STYLE_SLIGHT);
+	p->cairo_font_options_set_hint_style(options, t->output == TEXT_VECTOR ? CAIRO_HINT_STYLE_NONE
+									       : CAIRO_HINT_STYLE_SLIGHT);
 	p->cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
 	p->pango_cairo_context_set_font_options(context, options);
-	p->pango_context_set_round_glyph_positions(context, even);
+	p->pango_context_set_round_glyph_positions(context, places == WHOLE_PIXELS);
 	PangoLayout *layout = p->pango_layout_new(context);
 	p->pango_font_description_set_family(font, t->family);
-	p->pango_font_description_set_absolute_size(font, (double)size * PANGO_SCALE);
+	p->pango_font_description_set_absolute_size(font, (double)t->size * PANGO_SCALE);
 	p->pango_layout_set_font_description(layout, font);
 	p->pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
 	p->pango_font_description_free(font);
@@ -145,14 +152,13 @@ static PangoLayout *layout_new(const struct text_engine *t, bool even, int size)
 	return layout;
 }
 
-/* Find the font, once. */
 void text_start(struct text_engine *t, int size)
 {
 	if (t->size > 0)
 		return;
-	t->size = t->vector ? VECTOR_SIZE : size > 0 ? size : 1;
-	t->even = layout_new(t, !t->vector, t->size);
-	t->fine = layout_new(t, false, t->size);
+	t->size = t->output == TEXT_VECTOR ? VECTOR_SIZE : size > 0 ? size : 1;
+	t->even = layout_new(t, t->output == TEXT_VECTOR ? ANYWHERE : WHOLE_PIXELS);
+	t->fine = layout_new(t, ANYWHERE);
 }
 
 static uint64_t hash_of(const char *text, struct text_style style)
@@ -237,6 +243,23 @@ static int clamp_ink(double pixels)
 	return pixels < 0 ? 0 : pixels > MAX_INK ? MAX_INK : (int)pixels;
 }
 
+/* The first character of the layout that no font has; 0 when all are there. */
+static uint32_t first_missing(const struct text_engine *t)
+{
+	const struct pango_functions *p = t->pango;
+	for (int i = 0; i < p->pango_layout_get_line_count(t->layout); i++) {
+		const PangoLayoutLine *line = p->pango_layout_get_line_readonly(t->layout, i);
+		for (GSList *run = line->runs; run; run = run->next) {
+			const PangoGlyphString *glyphs = ((PangoGlyphItem *)run->data)->glyphs;
+			for (int k = 0; k < glyphs->num_glyphs; k++)
+				if (glyphs->glyphs[k].glyph & PANGO_GLYPH_UNKNOWN_FLAG &&
+				    glyphs->glyphs[k].glyph != PANGO_GLYPH_EMPTY)
+					return glyphs->glyphs[k].glyph & ~PANGO_GLYPH_UNKNOWN_FLAG;
+		}
+	}
+	return 0;
+}
+
 static void measure(struct text_engine *t, struct entry *e)
 {
 	const struct pango_functions *p = t->pango;
@@ -258,7 +281,7 @@ static void measure(struct text_engine *t, struct entry *e)
 	e->y = e->box.above - baseline;
 	if (!t->missing && p->pango_layout_get_unknown_glyphs_count(t->layout) > 0) {
 		t->missing = strdup(e->text);
-		t->missing_code = text_unknown(t);
+		t->missing_code = first_missing(t);
 	}
 }
 
@@ -290,6 +313,15 @@ no_memory:
 	if (t->laid_out == e)
 		t->laid_out = NULL;
 	entry_free(e);
+	attn_fail_memory(&t->error);
+	return NULL;
+}
+
+const struct entry *text_laid_out(struct text_engine *t, const char *text, struct text_style style)
+{
+	const struct entry *e = text_lookup(t, text, style);
+	if (!e || text_lay_out(t, e))
+		return e;
 	attn_fail_memory(&t->error);
 	return NULL;
 }

@@ -1,6 +1,6 @@
-/* Text as pixels: measured and rasterised once, then reused.
+/* Text in any script, on pixels and in vector formats: measured and rasterised once, then
+ * reused.  Pango shapes it and orders right-to-left runs, Cairo paints it.
  *
- * Any script: Pango shapes it and orders right-to-left runs, Cairo paints it.
  * What cannot be seen is made visible: an empty string as "", spaces alone as
  * U+2423, line ends, tabs and other control characters as symbols or numbers.
  */
@@ -11,18 +11,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "draw/canvas/png.h"
-#include "draw/heatmap/colormap.h"
+#include "draw/image/image.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/minmax.h"
 
 /* Where a text's pixels lie, from its origin: the left end of the baseline of
  * its first line. */
 struct text_box {
-	int width; /* pixels: what it takes in a row, and at least its ink */
+	int width; /* pixels: its advance, or its ink where that is wider */
 	int above; /* rows above the baseline */
 	int below; /* rows from the baseline down */
 };
+
+/* The box that holds either. */
+static inline struct text_box text_box_max(struct text_box a, struct text_box b)
+{
+	return (struct text_box){int_max(a.width, b.width), int_max(a.above, b.above),
+				 int_max(a.below, b.below)};
+}
 
 struct text_style {
 	int size;      /* em, in pixels */
@@ -36,10 +43,15 @@ struct text_engine;
 enum attn_status text_engine_new(struct text_engine **engine, struct attn_error *err);
 void text_engine_free(struct text_engine *engine); /* NULL is fine */
 
-/* Draw with another font from now on: `family` as Fontconfig knows it (NULL:
- * "Sans"), for pixels or for `vector` formats, whose lengths are fractions of
- * pixels.  ATTN_FAILED without memory. */
-enum attn_status text_engine_set(struct text_engine *engine, const char *family, bool vector,
+/* What texts are drawn on. */
+enum text_output {
+	TEXT_PIXELS,
+	TEXT_VECTOR /* lengths are much finer than pixels: nothing is hinted */
+};
+
+/* Draw with another font from now on: `family` as Fontconfig knows it (NULL: "Sans").
+ * ATTN_FAILED without memory. */
+enum attn_status text_engine_set(struct text_engine *engine, const char *family, enum text_output output,
 				 struct attn_error *err);
 
 /* The family that Pango takes for Latin text, owned by the engine; NULL without
@@ -53,11 +65,17 @@ void text_engine_trim(struct text_engine *engine);
  * empty box and is kept for text_engine_status. */
 struct text_box text_measure(struct text_engine *engine, const char *text, struct text_style style);
 
-/* Paint with the baseline's left end at (x, y).  `turned`: a quarter turn
- * counter-clockwise, so that the text runs upwards from there and its baseline
- * is vertical.  Parts outside the picture are left out. */
+/* Which way a text runs from the left end of its baseline: to the right, or rotated by 90
+ * degrees counter-clockwise about that point. */
+enum text_direction {
+	TEXT_HORIZONTAL,
+	TEXT_UPWARDS
+};
+
+/* Paint with the left end of the first baseline at (x, y).  Parts outside the picture are
+ * left out. */
 void text_paint(struct text_engine *engine, struct image *image, const char *text, struct text_style style,
-		int x, int y, bool turned, struct rgb colour);
+		int x, int y, enum text_direction direction, struct rgb colour);
 
 /* The first failure of measuring or painting, or ATTN_OK. */
 enum attn_status text_engine_status(const struct text_engine *engine, struct attn_error *err);
@@ -76,18 +94,18 @@ struct text_span {
 
 struct text_line {
 	int x, y;  /* left end of its baseline, from the text's origin */
-	int width; /* of what is set, without spaces at its end */
+	int width; /* without spaces at its end */
 	bool right_to_left;
 	const struct text_span *spans;
 	size_t count;
 };
 
-/* Tell the lines of a text, as text_paint would paint it.  What a line points to
- * is valid until the call's end. */
+/* Call `each` for every line of a text, laid out as text_paint would paint it.  What a line
+ * points to is valid during that call. */
 void text_lines(struct text_engine *engine, const char *text, struct text_style style,
-		void (*line)(void *context, const struct text_line *line), void *context);
+		void (*each)(void *context, const struct text_line *line), void *context);
 
-/* Append `text` to `out` as it can be seen. */
+/* Append `text` to `out`, with what cannot be seen made visible. */
 void text_visible(struct buffer *out, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shared by text.c and text_paint.c. */
+/* The text engine from inside: shared by text.c, text_paint.c and text_lines.c. */
 #ifndef ATTN_DRAW_TEXT_TEXT_INTERNAL_H
 #define ATTN_DRAW_TEXT_TEXT_INTERNAL_H
 
@@ -27,7 +27,7 @@ struct text_engine {
 	PangoFontMap *map;
 	char *family; /* as asked for */
 	char *used;   /* what Pango took for it; NULL until text_used_family */
-	bool vector;  /* lengths are much finer than pixels: nothing is hinted */
+	enum text_output output;
 
 	/* One font serves all sizes, since each new one would cost Pango up to
 	 * 5 ms of searching: text of another size is laid out in this one and
@@ -51,17 +51,17 @@ struct text_engine {
 	struct attn_error error;
 };
 
-/* Make the layouts, if there are none yet, for a first text of `size`. */
+/* Find the font and make the layouts, if there are none yet, for a first text of `size`. */
 void text_start(struct text_engine *t, int size);
 
 /* The entry of a text, measured; NULL on failure, which t->error then tells. */
 struct entry *text_lookup(struct text_engine *t, const char *text, struct text_style style);
 
-/* Set t->layout to an entry's text, as it can be seen.  False without memory. */
+/* Set t->layout to an entry's text, made visible.  False without memory. */
 bool text_lay_out(struct text_engine *t, const struct entry *e);
 
-/* The first character of the layout that no font has; 0 when all are there. */
-uint32_t text_unknown(const struct text_engine *t);
+/* The same for a text that is looked up first; NULL on failure, which t->error then tells. */
+const struct entry *text_laid_out(struct text_engine *t, const char *text, struct text_style style);
 
 /* What the layout's lengths are multiplied by: 1 at the font's own size. */
 double text_scale(const struct text_engine *t, const struct entry *e);

@@ -61,16 +61,16 @@ static bool rasterise(struct text_engine *t, struct entry *e)
 	return good;
 }
 
-/* Greys on white, or on the dark ground, keep to 16 levels: no eye tells them apart, and a picture then
- * has few enough colours for a palette. */
+/* Greys on a theme's background keep to 16 levels: no eye tells them apart, and a picture
+ * then has few enough colours for a palette. */
 static unsigned char blend(unsigned char under, unsigned int over, unsigned int alpha, bool snap)
 {
 	unsigned int value = (under * (255 - alpha) + over * alpha + 127) / 255;
 	return (unsigned char)(snap ? (value + 8) / 17 * 17 : value);
 }
 
-/* Over what may be transparent: colours weigh by how much of them is seen, by
- * Porter and Duff (SIGGRAPH 1984), "over". */
+/* Over what may be transparent: the "over" operator of Porter and Duff (SIGGRAPH 1984), in
+ * which colours weigh as much as they show. */
 static void paint_over(unsigned char *pixel, unsigned char *under, const struct entry *e, size_t at,
 		       struct rgb colour)
 {
@@ -88,9 +88,9 @@ static void paint_over(unsigned char *pixel, unsigned char *under, const struct 
 static void paint_pixel(unsigned char *pixel, const struct entry *e, size_t at, struct rgb colour)
 {
 	unsigned int alpha = e->coverage[at];
-	/* The grounds of the two themes. */
-	bool white = (pixel[0] == 0xff && pixel[1] == 0xff && pixel[2] == 0xff) ||
-		     (pixel[0] == 0x11 && pixel[1] == 0x11 && pixel[2] == 0x11);
+	/* The backgrounds of the two themes. */
+	bool background = (pixel[0] == 0xff && pixel[1] == 0xff && pixel[2] == 0xff) ||
+			  (pixel[0] == 0x11 && pixel[1] == 0x11 && pixel[2] == 0x11);
 	if (alpha == 0)
 		return;
 	if (e->colours) { /* premultiplied: alpha has been applied */
@@ -101,16 +101,17 @@ static void paint_pixel(unsigned char *pixel, const struct entry *e, size_t at, 
 		pixel[2] = (unsigned char)(pixel[2] * (255 - alpha) / 255 + (over & 0xff));
 		return;
 	}
-	pixel[0] = blend(pixel[0], colour.r, alpha, white);
-	pixel[1] = blend(pixel[1], colour.g, alpha, white);
-	pixel[2] = blend(pixel[2], colour.b, alpha, white);
+	pixel[0] = blend(pixel[0], colour.r, alpha, background);
+	pixel[1] = blend(pixel[1], colour.g, alpha, background);
+	pixel[2] = blend(pixel[2], colour.b, alpha, background);
 }
 
 void text_paint(struct text_engine *t, struct image *image, const char *text, struct text_style style, int x,
-		int y, bool turned, struct rgb colour)
+		int y, enum text_direction direction, struct rgb colour)
 {
 	struct entry *e = text_lookup(t, text, style);
 	size_t at = 0;
+	bool up = direction == TEXT_UPWARDS;
 	if (!e)
 		return;
 	if (!rasterise(t, e)) {
@@ -121,8 +122,8 @@ void text_paint(struct text_engine *t, struct image *image, const char *text, st
 		return;
 	for (int row = -BLEED; row < (int)e->height - BLEED; row++) {
 		for (int col = -BLEED; col < (int)e->width - BLEED; col++, at++) {
-			int px = turned ? x + row - e->box.above : x + col;
-			int py = turned ? y - 1 - col : y + row - e->box.above;
+			int px = up ? x + row - e->box.above : x + col;
+			int py = up ? y - 1 - col : y + row - e->box.above;
 			if (px < 0 || py < 0 || (size_t)px >= image->width || (size_t)py >= image->height)
 				continue;
 			size_t pixel = (size_t)py * image->width + (size_t)px;

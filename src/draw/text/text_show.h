@@ -6,9 +6,9 @@
 #include "draw/text/text.h"
 
 /* Show with the left end of the first baseline at (x, y), in the context's
- * source; `turned` as in text_paint. */
+ * source. */
 void text_show(struct text_engine *engine, cairo_t *cr, const char *text, struct text_style style, double x,
-	       double y, bool turned);
+	       double y, enum text_direction direction);
 
 /* The table that the engine calls Pango and Cairo through. */
 const struct pango_functions *text_pango(const struct text_engine *engine);

@@ -1,50 +1,26 @@
-/* A figure in lines of text: what fits, and what it says. */
+/* A figure in lines of text: what fits, and in which order it is written. */
 #include "draw/terminal/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw/heatmap/heatmap_internal.h"
+#include "draw/heatmap/theme.h"
+#include "draw/heatmap/wording.h"
 #include "draw/terminal/terminal_internal.h"
 #include "util/minmax.h"
 #include "util/width.h"
 
 enum {
-	MOST_LABEL = 20, /* columns of a row label, and at most a quarter of the line */
-	LEAST_LABEL = 6, /* that a row label keeps where cells are larger */
-	LABELLED_ROWS = 64 /* up to which a row has its own line */,
-	MOST_TITLE = 24,  /* columns that a panel gets for its title, if it is narrower */
-	MOST_LINES = 120, /* of several panels with large cells */
-	LEAST_LINES = 32, /* that one panel may take in any terminal */
-	PIPE_LINES = 40,  /* and where there is none */
-	SMALL_PANELS = 4  /* so many that must be reduced stand side by side */
+	MOST_LABEL = 20,    /* columns of a row label, and at most a quarter of the line */
+	LEAST_LABEL = 6,    /* that a row label keeps where cells are larger */
+	LABELLED_ROWS = 64, /* up to which a row has its own line */
+	MOST_TITLE = 24,    /* columns that a panel gets for its title, if it is narrower */
+	MOST_LINES = 120,   /* of several panels with large cells */
+	LEAST_LINES = 32,   /* that one panel may take in any terminal */
+	PIPE_LINES = 40,    /* and where there is none */
+	SMALL_PANELS = 4    /* so many that must be reduced stand side by side */
 };
-
-enum terminal_colours terminal_colours(bool tty, const char *no_color, const char *colorterm,
-				       const char *term)
-{
-	if (!tty || (no_color && *no_color) || !term || !*term || strcmp(term, "dumb") == 0)
-		return TERMINAL_PLAIN;
-	if (colorterm && (strcmp(colorterm, "truecolor") == 0 || strcmp(colorterm, "24bit") == 0))
-		return TERMINAL_TRUE;
-	return strstr(term, "256color") ? TERMINAL_256 : TERMINAL_PLAIN;
-}
-
-/* The one way from a value to its share of the colours, and back. */
-double terminal_share(const struct terminal_drawing *d, const struct grid *g, float value)
-{
-	double top = 1;
-	for (size_t i = 0; d->scale.tops && i < d->figure->panel_count; i++)
-		if (d->figure->panels[i].grid == g)
-			top = d->scale.tops[i];
-	return scale_share(&d->scale.colours, (double)value / top);
-}
-
-double terminal_value(const struct terminal_drawing *d, double share)
-{
-	return scale_value(&d->scale.colours, share);
-}
 
 static size_t most_label(const struct terminal *terminal)
 {
@@ -87,25 +63,12 @@ static bool only_numbers(const struct string_list *list)
 	return true;
 }
 
-/* On a dark ground more is brighter: turn a map round that begins with its light end. */
-static void darken(struct rgb *table)
-{
-	const struct rgb black = {0, 0, 0};
-	if (colour_contrast(table[0], black) <= colour_contrast(table[TERMINAL_LEVELS - 1], black))
-		return;
-	for (size_t i = 0; i < TERMINAL_LEVELS / 2; i++) {
-		struct rgb light = table[i];
-		table[i] = table[TERMINAL_LEVELS - 1 - i];
-		table[TERMINAL_LEVELS - 1 - i] = light;
-	}
-}
-
 static enum attn_status drawing_init(struct terminal_drawing *d, const struct terminal *terminal,
 				     const struct heatmap_figure *figure, struct buffer *out,
 				     struct attn_error *err)
 {
 	const struct grid *g = figure->panels[0].grid;
-	bool dark = figure->options.theme && figure->options.theme->dark;
+	const struct theme *theme = figure->options.theme ? figure->options.theme : theme_default();
 	struct terminal_axis queries = {figure->query_labels, g->rows, g->row_factor, 1, false};
 	struct terminal_axis keys = {figure->key_labels, g->cols, g->col_factor, 1, false};
 	bool transpose = figure->options.transpose;
@@ -117,18 +80,14 @@ static enum attn_status drawing_init(struct terminal_drawing *d, const struct te
 	    .out = out,
 	    .rows = transpose ? keys : queries,
 	    .cols = transpose ? queries : keys,
-	    .ink = TERMINAL_NO_COLOUR,
-	    .ground = TERMINAL_NO_COLOUR,
+	    .foreground = TERMINAL_NO_COLOUR,
+	    .background = TERMINAL_NO_COLOUR,
 	};
-	d->scale.figure = figure;
-	if (figure->signed_values) {
-		colormap_fill_diverging(figure->options.colormap, dark, d->table, TERMINAL_LEVELS);
-	} else {
-		colormap_fill(figure->options.colormap, d->table, TERMINAL_LEVELS);
-		if (dark)
-			darken(d->table);
-	}
-	return find_scale(&d->scale, err);
+	if (figure->signed_values)
+		colormap_fill_diverging(figure->options.colormap, theme->kind, d->table, TERMINAL_LEVELS);
+	else
+		colormap_fill(figure->options.colormap, theme->kind, d->table, TERMINAL_LEVELS);
+	return heatmap_scale_init(&d->scale, figure, err);
 }
 
 /* Columns of a panel's cells and frame. */
@@ -170,13 +129,18 @@ static size_t cell_lines(const struct terminal_drawing *d)
 	return d->halves ? (d->rows.cells + 1) / 2 : d->rows.cells;
 }
 
+enum cell_height {
+	FULL_LINE,
+	HALF_LINE
+};
+
 /* Try cells of `cell` columns: false when they are too large for the terminal. */
-static bool try_cells(struct terminal_drawing *d, size_t cell, bool halves)
+static bool try_cells(struct terminal_drawing *d, size_t cell, enum cell_height height)
 {
 	size_t columns = d->terminal->columns, panels = d->figure->panel_count;
 	d->cell = cell;
-	d->halves = halves;
-	d->rows.step = halves && !d->rows.numbers ? 2 : 1;
+	d->halves = height == HALF_LINE;
+	d->rows.step = d->halves && !d->rows.numbers ? 2 : 1;
 	size_t label = terminal_label_width(&d->rows, most_label(d->terminal));
 	size_t used = panel_width(d) + 1;
 	if (used + size_min(label, LEAST_LABEL) > columns)
@@ -199,40 +163,41 @@ static size_t number_columns(const struct terminal_drawing *d)
 	size_t widest = 3;
 	for (size_t i = 0; i < d->figure->panel_count; i++) {
 		const struct grid *g = d->figure->panels[i].grid;
-		char text[NUMBER_SIZE];
+		char text[CELL_NUMBER_SIZE];
 		for (size_t k = 0; k < g->rows * g->cols; k++) {
-			number_text(g->values[k], text);
+			cell_number(g->values[k], text);
 			widest = size_max(widest, text_width(text));
 		}
 	}
 	return widest + 1;
 }
 
-static enum attn_status plan(struct terminal_drawing *d, struct attn_error *err)
+/* Choose how large cells are, and with that what else fits. */
+static enum attn_status choose_cells(struct terminal_drawing *d, struct attn_error *err)
 {
 	bool plain = d->terminal->colours == TERMINAL_PLAIN;
 	d->numbers = d->figure->options.numbers == HEATMAP_NUMBERS_ON;
-	if (d->numbers && !try_cells(d, number_columns(d), false))
+	if (d->numbers && !try_cells(d, number_columns(d), FULL_LINE))
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "numbers in %zu cells a row do not fit into %zu columns: leave out --numbers "
 		    "or draw a file",
 		    d->cols.cells, d->terminal->columns);
 	if (d->numbers) {
-		terminal_plan_columns(d);
+		terminal_choose_column_labels(d);
 		return ATTN_OK;
 	}
-	if (d->rows.cells <= LABELLED_ROWS && try_cells(d, 2, false)) {
-		terminal_plan_columns(d);
+	if (d->rows.cells <= LABELLED_ROWS && try_cells(d, 2, FULL_LINE)) {
+		terminal_choose_column_labels(d);
 		if (plain || d->figure->panel_count == 1 || all_lines(d) <= MOST_LINES)
 			return ATTN_OK;
 	}
-	if (!try_cells(d, 1, !plain)) { /* a figure whose limits were not asked for */
+	if (!try_cells(d, 1, plain ? FULL_LINE : HALF_LINE)) { /* a figure whose limits were not asked for */
 		d->label_width = most_label(d->terminal);
 		d->pitch = panel_width(d);
 		d->across = 1;
 	}
-	terminal_plan_columns(d);
+	terminal_choose_column_labels(d);
 	return ATTN_OK;
 }
 
@@ -301,8 +266,13 @@ static void add_heading(struct terminal_drawing *d)
 	bool transpose = f->options.transpose;
 	struct buffer axes = BUFFER_INIT;
 	add_paragraph(d, f->title);
-	buffer_printf(&axes, "rows: %s, columns: %s", transpose ? keys : queries, transpose ? queries : keys);
-	add_paragraph(d, axes.data);
+	const char *rows = transpose ? keys : queries, *columns = transpose ? queries : keys;
+	if (*rows)
+		buffer_printf(&axes, "rows: %s", rows);
+	if (*columns)
+		buffer_printf(&axes, "%scolumns: %s", *rows ? ", " : "", columns);
+	if (axes.length > 0)
+		add_paragraph(d, axes.data);
 	buffer_add_char(d->out, '\n');
 	d->out->failed |= axes.failed;
 	buffer_release(&axes);
@@ -310,14 +280,12 @@ static void add_heading(struct terminal_drawing *d)
 
 static void add_label_note(struct terminal_drawing *d, const struct terminal_axis *axis, const char *things)
 {
-	static const char *const ends[] = {"th", "st", "nd", "rd"};
 	size_t n = axis->step * axis->factor;
 	char text[80];
 	if (n == 1 || axis->numbers ||
-	    (axis == &d->cols && d->columns == TERMINAL_KEYED && axis->factor == 1))
+	    (axis == &d->cols && d->column_labels == TERMINAL_KEYED && axis->factor == 1))
 		return;
-	snprintf(text, sizeof text, "every %zu%s of the %s is labelled", n,
-		 ends[n / 10 % 10 != 1 && n % 10 < 4 ? n % 10 : 0], things);
+	snprintf(text, sizeof text, "every %zu%s of the %s is labelled", n, ordinal_ending(n), things);
 	add_paragraph(d, text);
 }
 
@@ -325,13 +293,13 @@ static void add_all_notes(struct terminal_drawing *d)
 {
 	char text[160];
 	if (d->rows.factor > 1 || d->cols.factor > 1) {
-		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu weights",
+		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu %ss",
 			 d->figure->panels[0].grid->reduction == GRID_MEAN ? "mean" : "maximum",
-			 d->rows.factor, d->cols.factor);
+			 d->rows.factor, d->cols.factor, value_name(d->figure));
 		add_paragraph(d, text);
 	}
 	struct buffer notes = BUFFER_INIT;
-	add_scale_notes(&notes, &d->scale);
+	heatmap_scale_notes(&notes, &d->scale, d->figure);
 	if (notes.length > 0)
 		add_paragraph(d, notes.data);
 	d->out->failed |= notes.failed;
@@ -352,17 +320,19 @@ enum attn_status terminal_draw(const struct terminal *terminal, const struct hea
 	struct terminal_drawing d;
 	enum attn_status status = drawing_init(&d, terminal, figure, out, err);
 	if (status == ATTN_OK)
-		status = plan(&d, err);
+		status = choose_cells(&d, err);
 	if (status != ATTN_OK) {
-		free(d.scale.tops);
+		heatmap_scale_release(&d.scale);
 		return status;
 	}
 	add_heading(&d);
 	for (size_t i = 0; i < figure->panel_count; i += d.across)
 		add_panels(&d, i, size_min(i + d.across, figure->panel_count));
 	terminal_add_key(&d);
-	terminal_add_legend(&d);
-	add_all_notes(&d);
-	free(d.scale.tops);
+	if (!figure->options.no_bar)
+		terminal_add_legend(&d);
+	if (!figure->options.no_notes)
+		add_all_notes(&d);
+	heatmap_scale_release(&d.scale);
 	return out->failed ? attn_fail_memory(err) : ATTN_OK;
 }

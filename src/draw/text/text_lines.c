@@ -38,22 +38,6 @@ const struct pango_functions *text_pango(const struct text_engine *t)
 	return t->pango;
 }
 
-uint32_t text_unknown(const struct text_engine *t)
-{
-	const struct pango_functions *p = t->pango;
-	for (int i = 0; i < p->pango_layout_get_line_count(t->layout); i++) {
-		const PangoLayoutLine *line = p->pango_layout_get_line_readonly(t->layout, i);
-		for (GSList *run = line->runs; run; run = run->next) {
-			const PangoGlyphString *glyphs = ((PangoGlyphItem *)run->data)->glyphs;
-			for (int k = 0; k < glyphs->num_glyphs; k++)
-				if (glyphs->glyphs[k].glyph & PANGO_GLYPH_UNKNOWN_FLAG &&
-				    glyphs->glyphs[k].glyph != PANGO_GLYPH_EMPTY)
-					return glyphs->glyphs[k].glyph & ~PANGO_GLYPH_UNKNOWN_FLAG;
-		}
-	}
-	return 0;
-}
-
 /* A piece of a line in one font. */
 struct piece {
 	int offset, length; /* bytes of what is shown */
@@ -125,9 +109,9 @@ static size_t make_spans(const char *shown, const struct piece *pieces, size_t c
 	return made;
 }
 
-/* Tell one line; false without memory. */
-static bool tell_line(const struct text_engine *t, const struct entry *e, PangoLayoutIter *iter, double unit,
-		      double first, void (*tell)(void *context, const struct text_line *line), void *context)
+/* Call `each` for one line; false without memory. */
+static bool pass_line(const struct text_engine *t, const struct entry *e, PangoLayoutIter *iter, double unit,
+		      double first, void (*each)(void *context, const struct text_line *line), void *context)
 {
 	const struct pango_functions *p = t->pango;
 	const PangoLayoutLine *line = p->pango_layout_iter_get_line_readonly(iter);
@@ -138,7 +122,7 @@ static bool tell_line(const struct text_engine *t, const struct entry *e, PangoL
 	struct text_span *spans = array_alloc(count + 1, sizeof *spans);
 	bool good = pieces && spans;
 	if (good && count > 0) {
-		struct text_line told = {
+		struct text_line passed = {
 		    .x = (int)lround(logical.x * unit + e->x),
 		    .y = (int)lround(p->pango_layout_iter_get_baseline(iter) * unit - first),
 		    .width = (int)lround(logical.width * unit),
@@ -147,7 +131,7 @@ static bool tell_line(const struct text_engine *t, const struct entry *e, PangoL
 		    .count =
 			make_spans(p->pango_layout_get_text(t->layout), pieces, count, e->style.wrap, spans),
 		};
-		tell(context, &told);
+		each(context, &passed);
 	}
 	pieces_free(pieces, count);
 	free(spans);
@@ -155,40 +139,32 @@ static bool tell_line(const struct text_engine *t, const struct entry *e, PangoL
 }
 
 void text_lines(struct text_engine *t, const char *text, struct text_style style,
-		void (*tell)(void *context, const struct text_line *line), void *context)
+		void (*each)(void *context, const struct text_line *line), void *context)
 {
 	const struct pango_functions *p = t->pango;
-	const struct entry *e = text_lookup(t, text, style);
+	const struct entry *e = text_laid_out(t, text, style);
 	if (!e)
 		return;
-	if (!text_lay_out(t, e)) {
-		attn_fail_memory(&t->error);
-		return;
-	}
 	double unit = text_scale(t, e) / PANGO_SCALE;
 	double first = p->pango_layout_get_baseline(t->layout) * unit;
 	PangoLayoutIter *iter = p->pango_layout_get_iter(t->layout);
 	do {
-		if (!tell_line(t, e, iter, unit, first, tell, context))
+		if (!pass_line(t, e, iter, unit, first, each, context))
 			attn_fail_memory(&t->error);
 	} while (p->pango_layout_iter_next_line(iter));
 	p->pango_layout_iter_free(iter);
 }
 
 void text_show(struct text_engine *t, cairo_t *cr, const char *text, struct text_style style, double x,
-	       double y, bool turned)
+	       double y, enum text_direction direction)
 {
 	const struct pango_functions *p = t->pango;
-	const struct entry *e = text_lookup(t, text, style);
+	const struct entry *e = text_laid_out(t, text, style);
 	if (!e)
 		return;
-	if (!text_lay_out(t, e)) {
-		attn_fail_memory(&t->error);
-		return;
-	}
 	p->cairo_save(cr);
 	p->cairo_translate(cr, x, y);
-	if (turned)
+	if (direction == TEXT_UPWARDS)
 		p->cairo_rotate(cr, -acos(0.0));
 	p->cairo_translate(cr, e->x, e->y - e->box.above);
 	p->cairo_scale(cr, text_scale(t, e), text_scale(t, e));

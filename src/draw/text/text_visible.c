@@ -1,5 +1,5 @@
-/* Stand-ins for what would not be seen, or would break a label's line: the same
- * as tokens/token.c prints where it has one. */
+/* Symbols for characters that would be invisible, or would break a label's line: those that
+ * tokens/token.c prints, where it has one. */
 #include <stdint.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static bool only_spaces(const char *text)
 	return text[strspn(text, " ")] == '\0';
 }
 
-/* Characters without ink, shown by number when nothing else is in a label. */
+/* Characters without ink, shown by number in a label that has nothing else. */
 static bool is_inkless(uint32_t code)
 {
 	return code == 0xa0 || code == 0xad || code == 0x34f || code == 0x61c || code == 0x1680 ||
@@ -34,7 +34,7 @@ static bool only_inkless(const char *text)
 	return true;
 }
 
-/* Codes that stand for no character, and never will: Cairo and XML refuse them. */
+/* Codes that will never be characters: Cairo and XML refuse them. */
 static bool is_noncharacter(uint32_t code)
 {
 	return (code >= 0xfdd0 && code <= 0xfdef) || (code & 0xfffe) == 0xfffe;

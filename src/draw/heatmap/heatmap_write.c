@@ -1,3 +1,4 @@
+/* Painters, and heatmaps as files: from a figure to the bytes of its format. */
 #include "draw/heatmap/heatmap.h"
 
 #include <math.h>
@@ -8,6 +9,7 @@
 #include <strings.h>
 
 #include "draw/heatmap/heatmap_internal.h"
+#include "draw/image/png.h"
 #include "draw/text/fonts.h"
 #include "util/minmax.h"
 
@@ -72,7 +74,7 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 	    .text = painter->text,
 	    .theme = figure->options.theme ? figure->options.theme : theme_default(),
 	    .units = heatmap_units(&figure->options),
-	    .scale = heatmap_units(&figure->options) * heatmap_font_factor(&figure->options),
+	    .text_scale = heatmap_units(&figure->options) * heatmap_font_factor(&figure->options),
 	};
 	drawing_set_cells(d, g->row_factor, g->col_factor);
 	d->row_labels = transpose ? figure->key_labels : figure->query_labels;
@@ -107,8 +109,8 @@ static enum attn_status choose_font(struct heatmap_painter *painter, const struc
 				    struct attn_error *err)
 {
 	text_engine_trim(painter->text);
-	enum attn_status status =
-	    text_engine_set(painter->text, options->font, options->format != HEATMAP_PNG, err);
+	enum attn_status status = text_engine_set(
+	    painter->text, options->font, options->format == HEATMAP_PNG ? TEXT_PIXELS : TEXT_VECTOR, err);
 	if (status != ATTN_OK || !options->font || painter->other_font)
 		return status;
 	const char *used = text_used_family(painter->text);
@@ -118,15 +120,12 @@ static enum attn_status choose_font(struct heatmap_painter *painter, const struc
 	return painter->other_font ? ATTN_OK : attn_fail_memory(err);
 }
 
-/* All before the first stroke. */
+/* Everything before the first stroke. */
 static enum attn_status prepare(struct drawing *d, struct heatmap_painter *painter,
 				const struct heatmap_figure *figure, struct attn_error *err)
 {
-	enum attn_status status = heatmap_check(&figure->options, err);
-	if (status == ATTN_OK)
-		status = choose_font(painter, &figure->options, err);
-	if (status != ATTN_OK)
-		return status;
+	TRY(heatmap_check(&figure->options, err));
+	TRY(choose_font(painter, &figure->options, err));
 	drawing_init(d, painter, figure);
 	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
 	double across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
@@ -135,14 +134,11 @@ static enum attn_status prepare(struct drawing *d, struct heatmap_painter *paint
 		cell *= CANVAS_UNITS;
 	if (figure->options.width.value > 0 || figure->options.size)
 		cell = 1.0;
-	status = drawing_check_extent(d, (double)d->cols * cell * across, (double)d->rows * cell, err);
-	if (status == ATTN_OK)
-		status = find_scale(d, err);
-	if (status == ATTN_OK)
-		status = drawing_place(d, err);
-	if (status == ATTN_OK)
-		status = drawing_check_extent(d, (double)d->layout.width, (double)d->layout.height, err);
-	return status == ATTN_OK ? text_engine_status(painter->text, err) : status;
+	TRY(drawing_check_extent(d, (double)d->cols * cell * across, (double)d->rows * cell, err));
+	TRY(heatmap_scale_init(&d->scale, d->figure, err));
+	TRY(drawing_lay_out(d, err));
+	TRY(drawing_check_extent(d, (double)d->layout.width, (double)d->layout.height, err));
+	return text_engine_status(painter->text, err);
 }
 
 /* What went wrong while painting. */
@@ -163,10 +159,10 @@ static enum attn_status draw_pixels(const struct drawing *d, struct image *out, 
 	struct canvas_pixels c;
 	canvas_pixels_init(&c, out, d->text);
 	if (status == ATTN_OK) {
-		if (!options->transparent && d->theme->dark)
+		if (!options->transparent && d->theme->kind == BACKGROUND_DARK)
 			c.canvas.class->fill(&c.canvas,
 					     (struct rect){0, 0, d->layout.width, d->layout.height},
-					     d->theme->ground);
+					     d->theme->background);
 		paint_figure(d, &c.canvas);
 		status = painted(&c.canvas, err);
 	}
@@ -175,39 +171,25 @@ static enum attn_status draw_pixels(const struct drawing *d, struct image *out, 
 	return status;
 }
 
-enum attn_status heatmap_draw(struct heatmap_painter *painter, const struct heatmap_figure *figure,
-			      struct image *out, struct attn_error *err)
-{
-	struct heatmap_figure pixels = *figure;
-	struct drawing d = {0};
-	pixels.options.format = HEATMAP_PNG;
-	*out = (struct image){0};
-	enum attn_status status = prepare(&d, painter, &pixels, err);
-	if (status == ATTN_OK)
-		status = draw_pixels(&d, out, err);
-	free(d.tops);
-	return status;
-}
-
 static enum attn_status draw_vector(const struct drawing *d, struct buffer *out, struct attn_error *err)
 {
 	const struct heatmap_options *options = &d->figure->options;
-	struct canvas_page page = {
+	struct canvas_sheet sheet = {
 	    .width = d->layout.width,
 	    .height = d->layout.height,
 	    .title = d->figure->title,
-	    .ground = options->transparent ? NULL : &d->theme->ground,
+	    .background = options->transparent ? NULL : &d->theme->background,
 	    .asked = options->width,
 	};
 	if (options->format == HEATMAP_SVG) {
 		struct canvas_svg c;
-		canvas_svg_begin(&c, out, d->text, &page);
+		canvas_svg_begin(&c, out, d->text, &sheet);
 		paint_figure(d, &c.canvas);
 		canvas_svg_end(&c);
 		return painted(&c.canvas, err);
 	}
 	struct canvas_pdf c;
-	canvas_pdf_begin(&c, out, d->text, &page);
+	canvas_pdf_begin(&c, out, d->text, &sheet);
 	paint_figure(d, &c.canvas);
 	canvas_pdf_end(&c);
 	return painted(&c.canvas, err);
@@ -229,7 +211,7 @@ enum attn_status heatmap_write(struct heatmap_painter *painter, const struct hea
 		if (status == ATTN_OK)
 			fwrite(out.data, 1, out.length, stream);
 	}
-	free(d.tops);
+	heatmap_scale_release(&d.scale);
 	image_release(&image);
 	buffer_release(&out);
 	return status;

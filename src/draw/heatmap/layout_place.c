@@ -1,5 +1,4 @@
-#include "draw/heatmap/layout.h"
-
+/* The geometry of a figure: where everything goes around cells of a given size. */
 #include <math.h>
 
 #include "draw/heatmap/layout_internal.h"
@@ -13,7 +12,7 @@ enum {
 struct attempt {
 	const struct layout_request *request;
 	const struct layout_measure *measure;
-	struct layout *out;
+	struct heatmap_layout *out;
 	int label_limit;
 	int margin;
 	int over_left, over_right, over_top, over_bottom; /* of labels beyond the panels */
@@ -42,16 +41,16 @@ static void reach(struct attempt *a, int right, int bottom)
 /* How far labels stick out beyond the first and last cell's edges. */
 static void find_overhang(struct attempt *a)
 {
-	const struct layout *l = a->out;
+	const struct heatmap_layout *l = a->out;
 	int half = l->cell / 2;
 	a->over_left = a->over_right = a->over_top = a->over_bottom = 0;
-	if (l->row.labels != LAYOUT_NONE) {
+	if (l->row.direction != LABELS_NONE) {
 		a->over_top = int_max(0, l->row.box.above - l->label_shift - half);
 		a->over_bottom = int_max(0, l->row.box.below + l->label_shift - half);
 	}
-	if (l->col.labels == LAYOUT_LEVEL)
+	if (l->col.direction == LABELS_HORIZONTAL)
 		a->over_left = a->over_right = int_max(0, (l->col.box.width + 1) / 2 - half);
-	if (l->col.labels == LAYOUT_TURNED) {
+	if (l->col.direction == LABELS_UPWARDS) {
 		a->over_left = int_max(0, l->col.box.above - l->label_shift - half);
 		a->over_right = int_max(0, l->col.box.below + l->label_shift - half);
 	}
@@ -62,7 +61,7 @@ static void find_overhang(struct attempt *a)
 static void place_outer_titles(struct attempt *a, int block)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	struct text_box title = ask(a, LAYOUT_TOP_TITLE, l->panel_title_limit);
 	if (height_of(title) == 0)
 		return;
@@ -74,7 +73,7 @@ static void place_outer_titles(struct attempt *a, int block)
 static int place_panels(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	int block = 0;
 	l->panel_width = (int)r->cols * l->cell;
 	l->panel_height = (int)r->rows * l->cell;
@@ -105,7 +104,7 @@ static int place_panels(struct attempt *a)
 static void place_left(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	int x = a->margin;
 	l->row_title_limit = int_max(a->panels_height + scaled(r, 60), scaled(r, 160));
 	struct text_box title = ask(a, LAYOUT_ROW_TITLE, l->row_title_limit);
@@ -120,7 +119,7 @@ static void place_left(struct attempt *a)
 		x += height_of(title) + scaled(r, 6);
 	}
 	l->first_x = int_max(x, a->margin) + a->title_over;
-	if (l->row.labels != LAYOUT_NONE) {
+	if (l->row.direction != LABELS_NONE) {
 		l->row_label_right = -(l->line + scaled(r, 5));
 		x += l->row.box.width - l->row_label_right;
 	} else {
@@ -133,7 +132,7 @@ static void place_left(struct attempt *a)
 static void place_top(struct attempt *a, int block, int width)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	int y = a->margin, limit = int_max(width, scaled(r, 260));
 	int row_title_over = int_max(0, (l->row_title.height - a->panels_height + 1) / 2);
 	if (width_limit(r))
@@ -152,7 +151,7 @@ static void place_top(struct attempt *a, int block, int width)
 static void place_bottom(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	int bottom = l->first_y + a->panels_height;
 	l->col_title_limit = int_max(a->panels_width + scaled(r, 60), scaled(r, 160));
 	struct text_box title = ask(a, LAYOUT_COL_TITLE, l->col_title_limit);
@@ -161,10 +160,10 @@ static void place_bottom(struct attempt *a)
 	      bottom + a->over_bottom + l->line);
 	reach(a, 0, l->row_title.y + l->row_title.height);
 	l->col_label_top = l->line + scaled(r, 5);
-	if (l->col.labels != LAYOUT_NONE)
+	if (l->col.direction != LABELS_NONE)
 		reach(a, 0,
 		      bottom + l->col_label_top +
-			  (l->col.labels == LAYOUT_LEVEL ? height_of(l->col.box) : l->col.box.width));
+			  (l->col.direction == LABELS_HORIZONTAL ? height_of(l->col.box) : l->col.box.width));
 	if (height_of(title) > 0) {
 		int x = l->first_x + (a->panels_width - title.width) / 2;
 		l->col_title = (struct rect){int_max(x, a->margin), a->bottom + scaled(r, 8), title.width,
@@ -173,7 +172,7 @@ static void place_bottom(struct attempt *a)
 	}
 }
 
-/* An upright bar is as long as the panels are high, except beside a tall column
+/* A vertical bar is as long as the panels are high, except beside a tall column
  * of them. */
 static int bar_length(const struct attempt *a)
 {
@@ -184,10 +183,10 @@ static int bar_length(const struct attempt *a)
 }
 
 /* The colour bar right of the panels, the masked legend under it. */
-static void place_upright_bar(struct attempt *a)
+static void place_vertical_bar(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit);
 	int length = bar_length(a), legend = scaled(r, 14) + scaled(r, 12);
 	int x =
@@ -216,10 +215,10 @@ static void place_upright_bar(struct attempt *a)
 }
 
 /* The colour bar in a row under the column title: title, bar, legend. */
-static void place_level_bar(struct attempt *a)
+static void place_horizontal_bar(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	struct text_box title = ask(a, LAYOUT_BAR_TITLE, l->bar_title_limit), text = {0, 0, 0};
 	int length = int_min(int_max(a->panels_width, scaled(r, 150)), scaled(r, 320));
 	int y = a->bottom + scaled(r, 16), height = scaled(r, 12);
@@ -248,7 +247,7 @@ static void place_level_bar(struct attempt *a)
 	reach(a, 0, l->bar_title.y + l->bar_title.height);
 }
 
-void move_layout(struct layout *l, int dx, int dy)
+void layout_move(struct heatmap_layout *l, int dx, int dy)
 {
 	struct rect *rects[] = {&l->bar,       &l->bar_title, &l->masked_swatch, &l->masked_text,
 				&l->row_title, &l->col_title, &l->title};
@@ -266,7 +265,7 @@ void move_layout(struct layout *l, int dx, int dy)
 static void place_ends(struct attempt *a)
 {
 	const struct layout_request *r = a->request;
-	struct layout *l = a->out;
+	struct heatmap_layout *l = a->out;
 	int left = l->first_x - l->line, limit = int_max(a->right - left, scaled(r, 300));
 	if (width_limit(r))
 		limit = int_min(limit, width_limit(r) - 2 * a->margin);
@@ -282,16 +281,16 @@ static void place_ends(struct attempt *a)
 	if (l->notes.width <= a->right - a->margin)
 		l->notes.x += shift;
 	l->title.x = int_max(a->margin, l->first_x + shift + (a->panels_width - l->title.width) / 2) - shift;
-	move_layout(l, shift, 0);
+	layout_move(l, shift, 0);
 	a->right =
 	    int_max(a->right + shift, int_max(l->title.x + l->title.width, l->notes.x + l->notes.width));
 	l->width = a->right + a->margin;
 	l->height = a->bottom + a->margin;
 }
 
-/* Thumbnails of an asked size, or in an overview of many, do without labels that
+/* Thumbnails whose size was asked for, or in an overview of many, go without labels that
  * would have to be thinned. */
-static bool too_small_for_labels(const struct layout_request *r, const struct layout *l)
+static bool too_small_for_labels(const struct layout_request *r, const struct heatmap_layout *l)
 {
 	bool overview = r->panels > OVERVIEW_PANELS;
 	if (r->panels == 1 || (!width_limit(r) && !r->cell && !overview))
@@ -301,12 +300,12 @@ static bool too_small_for_labels(const struct layout_request *r, const struct la
 	       (l->row.step > 1 && (int)r->rows * l->cell < height);
 }
 
-void try_layout(const struct layout_request *request, const struct layout_measure *measure, int columns,
-		int cell, int label_limit, struct layout *out)
+void layout_place(const struct layout_request *request, const struct layout_measure *measure, int columns,
+		  int cell, int label_limit, struct heatmap_layout *out)
 {
 	struct attempt a = {.request = request, .measure = measure, .out = out, .label_limit = label_limit};
 	a.margin = scaled(request, 14);
-	*out = (struct layout){
+	*out = (struct heatmap_layout){
 	    .cell = cell,
 	    .scale = request->scale,
 	    .line = int_max((int)lround(request->line), 1),
@@ -317,19 +316,21 @@ void try_layout(const struct layout_request *request, const struct layout_measur
 	    .panel_columns = columns,
 	    .panel_rows = (int)((request->panels + (size_t)columns - 1) / (size_t)columns),
 	};
-	plan_labels(request, measure, cell, label_limit, out);
+	layout_choose_labels(request, measure, cell, label_limit, out);
 	if (too_small_for_labels(request, out))
-		plan_labels(request, measure, cell, 0, out);
+		layout_choose_labels(request, measure, cell, 0, out);
 	find_overhang(&a);
 	int block = place_panels(&a);
-	out->bar_upright =
-	    !request->level_bar && a.panels_height >= scaled(request, request->masked ? 130 : 110);
+	out->bar_vertical =
+	    !request->horizontal_bar && a.panels_height >= scaled(request, request->masked ? 130 : 110);
 	place_left(&a);
 	place_top(&a, block, out->first_x + a.panels_width - a.margin);
 	place_bottom(&a);
-	if (out->bar_upright)
-		place_upright_bar(&a);
+	if (request->no_bar)
+		out->bar_vertical = false;
+	else if (out->bar_vertical)
+		place_vertical_bar(&a);
 	else
-		place_level_bar(&a);
+		place_horizontal_bar(&a);
 	place_ends(&a);
 }

@@ -2,21 +2,18 @@
 #ifndef ATTN_DRAW_CANVAS_THEME_H
 #define ATTN_DRAW_CANVAS_THEME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "draw/heatmap/colormap.h"
+#include "draw/image/colour.h"
 
 struct theme {
 	const char *name;
-	struct rgb ground;
+	enum background_kind kind;
+	struct rgb background;
 	struct rgb ink;                 /* titles and labels */
 	struct rgb soft_ink;            /* notes */
 	struct rgb frame;               /* frames and ticks */
 	struct rgb line;                /* between cells */
 	struct rgb accent;              /* lines over cells */
 	struct rgb masked, masked_line; /* masked cells, and the diagonal lines over them */
-	bool dark;
 };
 
 /* The theme called `name`, or NULL when there is none: "light" or "dark". */

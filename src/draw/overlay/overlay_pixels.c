@@ -1,11 +1,7 @@
-/* The pixels of an overlay: sizes, patches, blending. */
-#include "draw/overlay/overlay.h"
-
+/* The pixels of an overlay: patches and blending. */
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "draw/overlay/overlay_internal.h"
-#include "util/memory.h"
 
 /* How much of its contrast the picture keeps. */
 #define CONTRAST 0.45
@@ -48,20 +44,6 @@ struct rgb overlay_blend(struct rgb pixel, struct rgb colour, double share, bool
 			    channel(mix(grey, colour.b, a))};
 }
 
-static struct rgb pixel_at(const struct image *image, size_t x, size_t y)
-{
-	const unsigned char *p = image->pixels + (y * image->width + x) * 3;
-	return (struct rgb){p[0], p[1], p[2]};
-}
-
-static void set_pixel(struct image *image, size_t x, size_t y, struct rgb colour)
-{
-	unsigned char *p = image->pixels + (y * image->width + x) * 3;
-	p[0] = colour.r;
-	p[1] = colour.g;
-	p[2] = colour.b;
-}
-
 bool overlay_is_light(const struct rgb *table)
 {
 	return grey_of(table[0], false) > grey_of(table[OVERLAY_LEVELS - 1], false);
@@ -70,7 +52,7 @@ bool overlay_is_light(const struct rgb *table)
 struct rgb overlay_colour(const struct rgb *table, double share)
 {
 	double s = share > 0 ? share < 1 ? share : 1 : 0;
-	return table[colormap_entry(mix(OVERLAY_FIRST, 1, s), OVERLAY_LEVELS)];
+	return table[colour_entry(mix(OVERLAY_FIRST, 1, s), OVERLAY_LEVELS)];
 }
 
 static struct rgb lift(struct rgb p, double to, double share)
@@ -95,13 +77,13 @@ static void paint_patch(const struct overlay_style *style, const struct patch *p
 	for (size_t y = p->top; y < p->bottom; y++) {
 		for (size_t x = p->left; x < p->right; x++) {
 			struct rgb pixel =
-			    overlay_blend(pixel_at(picture, x, y), p->colour, p->share, style->light);
+			    overlay_blend(image_pixel(picture, x, y), p->colour, p->share, style->light);
 			if (p->masked && (x + y) % (6 * hatch) < hatch)
 				pixel = lift(pixel, line_to, 0.5);
 			/* On a patch's upper and left side, but not around the panel. */
 			if ((p->left > 0 && x < p->left + line) || (p->top > 0 && y < p->top + line))
 				pixel = lift(pixel, line_to, LINE_SHARE);
-			set_pixel(out, x0 + x, y0 + y, pixel);
+			pixel_set(image_at(out, x0 + x, y0 + y), pixel);
 		}
 	}
 }
@@ -124,68 +106,4 @@ void overlay_paint(const struct overlay_style *style, const struct overlay_panel
 			paint_patch(style, &patch, picture, out, (size_t)x, (size_t)y);
 		}
 	}
-}
-
-/* Pixel `i` of `to` pixels covers [first, last) of `from`, with the shares that its two ends
- * have of the pixels that they cut. */
-struct span {
-	size_t first, last;
-	double head, tail; /* of the first and the last pixel */
-};
-
-static struct span span_of(size_t i, size_t from, size_t to)
-{
-	if (to >= from) { /* the pixel in whose middle it is */
-		size_t nearest = (size_t)(((2 * (uint64_t)i + 1) * from) / (2 * (uint64_t)to));
-		return (struct span){nearest, nearest + 1, 1, 1};
-	}
-	uint64_t low = (uint64_t)i * from, high = low + from; /* in parts of 1 / to */
-	struct span s = {.first = (size_t)(low / to), .last = (size_t)((high + to - 1) / to)};
-	s.head = 1 - (double)(low % to) / (double)to;
-	s.tail = high % to ? (double)(high % to) / (double)to : 1;
-	return s;
-}
-
-static double share_in(const struct span *s, size_t i)
-{
-	if (s->last - s->first == 1)
-		return 1;
-	return i == s->first ? s->head : i + 1 == s->last ? s->tail : 1;
-}
-
-static struct rgb mean_of(const struct image *picture, const struct span *across, const struct span *down)
-{
-	double sum[3] = {0, 0, 0}, all = 0;
-	for (size_t y = down->first; y < down->last; y++) {
-		for (size_t x = across->first; x < across->last; x++) {
-			double area = share_in(down, y) * share_in(across, x);
-			struct rgb p = pixel_at(picture, x, y);
-			sum[0] += area * p.r;
-			sum[1] += area * p.g;
-			sum[2] += area * p.b;
-			all += area;
-		}
-	}
-	return (struct rgb){channel(sum[0] / all), channel(sum[1] / all), channel(sum[2] / all)};
-}
-
-enum attn_status picture_resize(const struct image *picture, size_t width, size_t height, struct image *out,
-				struct attn_error *err)
-{
-	enum attn_status status = image_init(out, width, height, err);
-	struct span *across = array_alloc(width, sizeof *across);
-	if (status != ATTN_OK || !across) {
-		image_release(out);
-		free(across);
-		return status != ATTN_OK ? status : attn_fail_memory(err);
-	}
-	for (size_t x = 0; x < width; x++)
-		across[x] = span_of(x, picture->width, width);
-	for (size_t y = 0; y < height; y++) {
-		struct span down = span_of(y, picture->height, height);
-		for (size_t x = 0; x < width; x++)
-			set_pixel(out, x, y, mean_of(picture, &across[x], &down));
-	}
-	free(across);
-	return ATTN_OK;
 }

@@ -1,15 +1,15 @@
-/* PNG by libpng's full interface, whose errors jump: they are caught here and go no
- * further.  A file of a few bytes can claim to be a picture of gigabytes, so what its
+/* Reading PNG.  A file of a few bytes can claim to be a picture of gigabytes, so what its
  * length cannot hold is refused before memory is asked for. */
-#include "draw/canvas/picture.h"
+#include "draw/image/png.h"
 
-#include <png.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/image/png_internal.h"
 #include "util/checked.h"
 #include "util/memory.h"
 
@@ -26,21 +26,8 @@ struct png_reader {
 	struct image *image;
 	unsigned char *rows; /* (height or 1, width, CHANNELS) */
 	bool too_large, no_memory;
-	char message[200]; /* libpng's */
+	struct png_failure failure;
 };
-
-static void on_error(png_structp png, png_const_charp message)
-{
-	struct png_reader *r = png_get_error_ptr(png);
-	snprintf(r->message, sizeof r->message, "%s", message);
-	longjmp(png_jmpbuf(png), 1);
-}
-
-static void on_warning(png_structp png, png_const_charp message)
-{
-	(void)png;
-	(void)message;
-}
 
 static void read_bytes(png_structp png, png_bytep data, size_t length)
 {
@@ -122,11 +109,12 @@ static void read_picture(png_structp png, png_infop info, struct png_reader *r)
 	png_read_end(png, NULL);
 }
 
-/* False, with r->message set, on failure. */
+/* False, with r->failure.message set, on failure. */
 static bool decode(struct png_reader *r)
 {
 	png_infop info = NULL;
-	png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, r, on_error, on_warning);
+	png_structp png =
+	    png_create_read_struct(PNG_LIBPNG_VER_STRING, &r->failure, png_on_error, png_on_warning);
 	if (png)
 		info = png_create_info_struct(png);
 	if (!info) {
@@ -155,8 +143,8 @@ static const char *other_format(const unsigned char *bytes, size_t length)
 	return NULL;
 }
 
-enum attn_status picture_parse(const void *bytes, size_t length, const char *origin, struct image *out,
-			       struct attn_error *err)
+enum attn_status image_parse_png(const void *bytes, size_t length, const char *origin, struct image *out,
+				 struct attn_error *err)
 {
 	struct png_reader r = {.bytes = bytes, .length = length, .image = out};
 	*out = (struct image){0};
@@ -177,5 +165,5 @@ enum attn_status picture_parse(const void *bytes, size_t length, const char *ori
 				 "'%s' is too large a picture, expected at most %d pixels a side and %d "
 				 "million in all",
 				 origin, IMAGE_MAX_SIDE, IMAGE_MAX_BYTES / CHANNELS / 1000000);
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is a damaged PNG: %s", origin, r.message);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is a damaged PNG: %s", origin, r.failure.message);
 }

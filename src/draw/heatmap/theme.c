@@ -1,11 +1,14 @@
-#include "draw/canvas/theme.h"
+/* The two themes. */
+#include "draw/heatmap/theme.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static const struct theme themes[] = {
     {
 	.name = "light",
-	.ground = {0xff, 0xff, 0xff},
+	.kind = BACKGROUND_LIGHT,
+	.background = {0xff, 0xff, 0xff},
 	.ink = {0x11, 0x11, 0x11},
 	.soft_ink = {0x55, 0x55, 0x55},
 	.frame = {0x66, 0x66, 0x66},
@@ -16,7 +19,8 @@ static const struct theme themes[] = {
     },
     {
 	.name = "dark",
-	.ground = {0x11, 0x11, 0x11},
+	.kind = BACKGROUND_DARK,
+	.background = {0x11, 0x11, 0x11},
 	.ink = {0xee, 0xee, 0xee},
 	.soft_ink = {0xaa, 0xaa, 0xaa},
 	.frame = {0x88, 0x88, 0x88},
@@ -24,7 +28,6 @@ static const struct theme themes[] = {
 	.accent = {0xff, 0x8c, 0x42},
 	.masked = {0x33, 0x33, 0x33},
 	.masked_line = {0x55, 0x55, 0x55},
-	.dark = true,
     },
 };
 

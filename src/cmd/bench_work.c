@@ -1,0 +1,143 @@
+/* What attn bench times: attention of random vectors, made without a file. */
+#include "cmd/bench_work.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/memory.h"
+
+const char *const bench_mode_names[BENCH_COUNT] = {"context", "weights", "projected"};
+
+static void place_weights(struct row_consumer *consumer, struct row_block *block)
+{
+	struct weights_consumer *s = (struct weights_consumer *)consumer;
+	block->weights_place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
+}
+
+static enum attn_status keep_weights(struct row_consumer *consumer, const struct row_block *block,
+				     struct attn_error *err)
+{
+	const struct weights_consumer *s = (const struct weights_consumer *)consumer;
+	float *place = s->weights + (block->head * s->tokens + block->query) * s->tokens;
+	(void)err;
+	if (block->weights != place) /* the reference has its own memory */
+		memcpy(place, block->weights, block->count * block->keys * sizeof *place);
+	return ATTN_OK;
+}
+
+/* Fill numbers that are nearly normal (sums of uniform ones), with standard deviation
+ * `scale`, the same in every run. */
+static void fill_random(float *numbers, size_t count, double scale)
+{
+	static uint64_t seed = 1;
+	for (size_t i = 0; i < count; i++) {
+		double sum = 0;
+		for (int j = 0; j < 4; j++) {
+			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			sum += (double)(seed >> 40) * 0x1p-24 - 0.5;
+		}
+		numbers[i] = (float)(sum * sqrt(3) * scale);
+	}
+}
+
+static bool make_arrays(struct bench_work *w, const struct bench_shape *s)
+{
+	size_t width = s->heads * s->head_size;
+	for (size_t i = 0; i < (w->mode == BENCH_PROJECTED ? BENCH_ARRAYS : 3); i++) {
+		bool matrix = w->mode == BENCH_PROJECTED && i > 0;
+		size_t rows = matrix ? width : s->tokens;
+		w->arrays[i] = floats_alloc4(rows, width, 1, 1);
+		if (!w->arrays[i])
+			return false;
+		fill_random(w->arrays[i], rows * width, matrix ? 1 / sqrt((double)width) : 1);
+	}
+	return true;
+}
+
+static void make_attention(struct bench_work *w, const struct bench_shape *s, bool causal)
+{
+	size_t width = s->heads * s->head_size, head = s->tokens * s->head_size;
+	struct attention *a = &w->attention;
+	*a = (struct attention){.batch = 1,
+				.heads = s->heads,
+				.kv_heads = s->heads,
+				.queries = s->tokens,
+				.keys = {.own = s->tokens},
+				.head_size = s->head_size,
+				.value_size = s->head_size,
+				.has_values = true,
+				.projected = w->mode == BENCH_PROJECTED};
+	attention_set_plain(a);
+	a->masking.causal = causal;
+	if (a->projected) {
+		a->embeddings = a->source = a->source_values =
+		    (struct sequence){w->arrays[0], s->tokens, width, 0};
+		a->wq = (struct matrix){w->arrays[1], width, width, width};
+		a->wk = (struct matrix){w->arrays[2], width, width, width};
+		a->wv = (struct matrix){w->arrays[3], width, width, width};
+	} else {
+		a->q = (struct heads_view){w->arrays[0], 0, head, s->head_size};
+		a->k = (struct heads_view){w->arrays[1], 0, head, s->head_size};
+		a->v = (struct heads_view){w->arrays[2], 0, head, s->head_size};
+	}
+}
+
+enum attn_status bench_work_init(struct bench_work *w, const struct bench_shape *s, enum bench_mode mode,
+				 bool causal, struct attn_error *err)
+{
+	*w = (struct bench_work){.mode = mode};
+	if (!make_arrays(w, s))
+		return attn_fail_memory(err);
+	make_attention(w, s, causal);
+	struct rows_want want = {.weights = mode == BENCH_WEIGHTS, .context = true};
+	enum attn_status status = plan_init(&w->plan, &w->attention, NULL, want, err);
+	if (status == ATTN_OK)
+		status = context_consumer_init(&w->context, &w->plan.shape, s->head_size, err);
+	if (status == ATTN_OK && mode == BENCH_WEIGHTS) {
+		w->weights = (struct weights_consumer){
+		    {.consume = keep_weights, .place = place_weights, .any_order = true},
+		    floats_alloc4(s->heads, s->tokens, s->tokens, 1),
+		    s->tokens};
+		if (!w->weights.weights)
+			status = attn_fail_memory(err);
+	}
+	return status;
+}
+
+static void work_stop(struct bench_work *w)
+{
+	if (w->source)
+		w->source->free(w->source);
+	w->source = NULL;
+}
+
+void bench_work_release(struct bench_work *w)
+{
+	work_stop(w);
+	context_consumer_release(&w->context);
+	free(w->weights.weights);
+	plan_release(&w->plan);
+	attention_release(&w->attention);
+	for (size_t i = 0; i < BENCH_ARRAYS; i++)
+		free(w->arrays[i]);
+}
+
+enum attn_status bench_work_run(struct bench_work *w, struct attn_error *err)
+{
+	struct row_consumer *consumers[] = {&w->context.consumer, &w->weights.consumer};
+	enum attn_status status = w->source ? ATTN_OK : plan_run(&w->plan, &w->source, err);
+	if (status == ATTN_OK)
+		status = rows_stream(w->source, NULL, consumers, w->mode == BENCH_WEIGHTS ? 2 : 1, err);
+	if (w->mode == BENCH_PROJECTED)
+		work_stop(w);
+	return status;
+}
+
+double bench_operations(const struct bench_shape *s, enum bench_mode mode, bool causal)
+{
+	double h = (double)s->heads, n = (double)s->tokens, d = (double)s->head_size;
+	double attention = 4 * h * n * n * d / (causal ? 2 : 1);
+	return mode == BENCH_PROJECTED ? attention + 6 * n * h * d * h * d : attention;
+}
