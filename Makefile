@@ -142,7 +142,7 @@ $(PAGE_OBJECTS): %.o: %.c $(BUILD)/flags
 	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rows of a few hundred bytes: the library copies them faster than what is inlined.
-$(BUILD)/src/%/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
+$(BUILD)/src/%/project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
 
 # The reference wants the compiler's vectoriser, which changes no result.  Each set
 # of kernels is for the processors that its flags name (select.c checks).

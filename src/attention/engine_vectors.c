@@ -8,6 +8,7 @@
 
 #include "attention/engine_internal.h"
 #include "attention/latent.h"
+#include "attention/matrix.h"
 #include "kernels/reference.h"
 #include "util/memory.h"
 
@@ -164,7 +165,7 @@ static enum attn_status project_heads(struct engine *engine, const struct vector
 		size_t first = v->set->heads[slot] * v->size;
 		struct heads_place to = *v->place;
 		run = head_set_run(v->set, slot);
-		struct matrix columns = {v->w->data + first, v->w->rows, run * v->size, v->w->stride};
+		struct matrix columns = matrix_columns(v->w, first, run * v->size);
 		to.data += slot * to.head_stride;
 		TRY(engine_project(engine->kernels, v->x, engine->attention->batch, &columns,
 				   v->bias ? v->bias + first : NULL, v->what, &to, err));
