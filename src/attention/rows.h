@@ -92,6 +92,11 @@ struct row_source {
 	 * second time.  rows_stream calls it; NULL: there is nothing. */
 	enum attn_status (*start)(struct row_source *source, struct attn_error *err);
 
+	/* Have the rows of a layer ready, those of others no longer.  rows_stream calls it before it
+	 * reads any block of the layer, once no block of another is being read, for layers in ascending
+	 * order; NULL: all are ready at any time. */
+	enum attn_status (*begin_layer)(struct row_source *source, size_t layer, struct attn_error *err);
+
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
 	 * head); they stay valid until the next call with the same `worker` (below
 	 * threads_count()), and calls with different ones may run at the same time.  The
