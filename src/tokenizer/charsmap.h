@@ -12,11 +12,16 @@
 
 #include "util/error.h"
 
+/* Bytes of what is replaced, and of what it is replaced by: sound maps stay far below, and a text takes
+ * at most as many times its length, in time and in space. */
+#define CHARSMAP_MAX_LENGTH 256
+
 struct charsmap;
 
 /* Read the base64 text[length] ("precompiled_charsmap" of a tokenizer.json) into *out, which the
  * caller frees by charsmap_free.  ATTN_BAD_INPUT, with *out NULL, where it isn't base64 or the sizes
- * do not fit.  Units that lead out of the array are met, and end a walk, in charsmap_find. */
+ * do not fit, or a replacement is no UTF-8 or too long.  Units that lead out of the array are met, and end a
+ * walk, in charsmap_find. */
 enum attn_status charsmap_parse(struct charsmap **out, const char *text, size_t length,
 				struct attn_error *err);
 
@@ -29,8 +34,7 @@ void charsmap_free(struct charsmap *m); /* `m` may be NULL */
 /* Find a prefix of text[length] that the map replaces: the longest, as SentencePiece does, or the
  * shortest, as Hugging Face's Precompiled does.  *matched is its length in bytes, at least 1, and
  * (*replacement)[*replacement_length], which may be empty, belongs to the map.  False: there is none.
- * Replacements are valid UTF-8 (charsmap_read refuses others).  Takes O(length of the longest string
- * in a sound map), never more than O(length). */
+ * Replacements are valid UTF-8. */
 bool charsmap_find(const struct charsmap *m, const char *text, size_t length, bool longest, size_t *matched,
 		   const char **replacement, size_t *replacement_length);
 

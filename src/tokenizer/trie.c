@@ -22,6 +22,11 @@ static int compare(const void *a, const void *b)
 
 static enum attn_status sort_tokens(const struct vocabulary *v, struct sorted **out, struct attn_error *err)
 {
+	for (size_t i = 0; i < v->count; i++)
+		if (v->entries[i].length > TRIE_MAX_DEPTH)
+			return attn_fail(
+			    err, ATTN_BAD_INPUT, "the token '%.100s...' has %u bytes, expected at most %d",
+			    v->texts + v->entries[i].offset, v->entries[i].length, TRIE_MAX_DEPTH);
 	struct sorted *tokens = malloc((v->count ? v->count : 1) * sizeof *tokens);
 	if (!tokens)
 		return attn_fail_memory(err);
@@ -32,12 +37,6 @@ static enum attn_status sort_tokens(const struct vocabulary *v, struct sorted **
 		for (size_t j = 0; j < 8; j++)
 			s->head = s->head << 8 | (j < e->length ? (uint8_t)s->text[j] : 0);
 		vocabulary_find(v, s->text, s->length, &s->id);
-		if (e->length > TRIE_MAX_DEPTH) {
-			free(tokens);
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "the token '%.100s...' has %u bytes, expected at most %d", s->text,
-					 s->length, TRIE_MAX_DEPTH);
-		}
 	}
 	qsort(tokens, v->count, sizeof *tokens, compare);
 	*out = tokens;
