@@ -9,17 +9,14 @@
 #include "tokenizer/fields.h"
 #include "tokenizer/tokenizer_internal.h"
 
-/* Bytes; the largest published tokenizer.json is of a vocabulary of a million, and has 62 million. */
-#define MAX_FILE ((size_t)80 << 20)
-
 enum attn_status tokenizer_read_json(const char *path, cJSON **root, struct attn_error *err)
 {
 	struct file_bytes bytes;
 	*root = NULL;
 	TRY(file_bytes_open(&bytes, path, err));
 	enum attn_status status;
-	if (bytes.length > MAX_FILE)
-		status = attn_fail(err, ATTN_BAD_INPUT, "%zu bytes, expected at most %zu", bytes.length, MAX_FILE);
+	if (bytes.length > TOKENIZER_MAX_FILE)
+		status = attn_fail(err, ATTN_BAD_INPUT, "%zu bytes, expected at most %zu", bytes.length, TOKENIZER_MAX_FILE);
 	else
 		status = json_text_parse(bytes.data, bytes.length, root, err);
 	file_bytes_release(&bytes);
