@@ -117,8 +117,8 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static enum attn_status make_index(struct added_index *index, const struct added_vocabulary *v, bool normalized,
-				   struct attn_error *err)
+static enum attn_status make_index(struct added_index *index, const struct added_vocabulary *v,
+				   bool normalized, struct attn_error *err)
 {
 	index->items = array_alloc(v->count, sizeof *index->items);
 	if (!index->items)
@@ -136,8 +136,8 @@ static enum attn_status make_index(struct added_index *index, const struct added
 }
 
 static enum attn_status parse_all(struct added_vocabulary *v, struct vocabulary *contents, const cJSON *array,
-				  const struct algorithm *algorithm, const struct normalizer_list *normalizers,
-				  struct attn_error *err)
+				  const struct algorithm *algorithm,
+				  const struct normalizer_list *normalizers, struct attn_error *err)
 {
 	size_t next_id = algorithm_size(algorithm);
 	TRY(reserve(v, contents, array, err));
@@ -152,8 +152,9 @@ static enum attn_status parse_all(struct added_vocabulary *v, struct vocabulary 
 	return make_index(&v->normalized, v, true, err);
 }
 
-enum attn_status added_parse(struct added_vocabulary *v, const cJSON *array, const struct algorithm *algorithm,
-			     const struct normalizer_list *normalizers, struct attn_error *err)
+enum attn_status added_parse(struct added_vocabulary *v, const cJSON *array,
+			     const struct algorithm *algorithm, const struct normalizer_list *normalizers,
+			     struct attn_error *err)
 {
 	struct vocabulary contents = {.count = 0};
 	if (!array)

@@ -133,7 +133,7 @@ void aligned_add_changed(struct aligned *a, const struct aligned *from, const st
 enum attn_status aligned_check(const struct aligned *a, struct attn_error *err)
 {
 	if (a->too_long)
-		return attn_fail(err, ATTN_BAD_INPUT, "the text is longer than %zu bytes when it is normalised",
-				 ALIGNED_MAX);
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "the text is longer than %zu bytes when it is normalised", ALIGNED_MAX);
 	return a->failed ? attn_fail_memory(err) : ATTN_OK;
 }
