@@ -57,7 +57,7 @@ endif
 
 # Pango and Cairo are loaded when the first label is drawn (src/draw/pango.h says
 # why), so only their headers are needed here.
-PACKAGES = libcjson libpng zlib
+PACKAGES = libcjson libpng libpcre2-8 libutf8proc zlib
 HEADERS_ONLY = pangocairo
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wformat=2 -Wno-format-nonliteral -Wundef

@@ -13,6 +13,7 @@ input      attention tokens util
 files      input tokens attention util
 result     files input tokens attention util
 consumers  attention tokens util
+tokenizer  files tokens util
 draw       consumers tokens attention util
 model      result input tokens files attention util
 cmd        *

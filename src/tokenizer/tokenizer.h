@@ -1,0 +1,60 @@
+/* Text to tokens, as the tokenizer of a model does it: what is in a tokenizer.json, or in the
+ * older files of a model's folder.  Truncation and padding that a file asks for are not done.
+ *
+ * A tokenizer is not changed by encoding, but one is used by one thread at a time.
+ */
+#ifndef ATTN_TOKENIZER_TOKENIZER_H
+#define ATTN_TOKENIZER_TOKENIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/error.h"
+
+struct token {
+	size_t id;
+	/* The vocabulary's entry; of an unknown piece of a Unigram model the piece's own text; of an
+	 * added token what it matched.  Owned. */
+	char *text;
+	/* Code points of the text (of the pair, for its tokens); 0 and 0 where the post-processor added it.
+	 */
+	size_t start, end;
+	bool special; /* added by the post-processor */
+	/* The segment that the post-processor puts it into: 0 or 1, rarely more. */
+	unsigned char type;
+};
+
+struct encoding {
+	struct token *tokens; /* [count], owned */
+	size_t count;
+};
+
+struct tokenizer;
+
+/* Open what is at `path`: a folder, or one of its files.  In a folder that is tokenizer.json, else
+ * vocab.txt (WordPiece), else vocab.json and merges.txt (BPE); the last two are read together with
+ * tokenizer_config.json and special_tokens_map.json where there are such.
+ * ATTN_FAILED: a file cannot be read; ATTN_BAD_INPUT: it is not as it should be, or asks for
+ * something that is not supported, with the file and the key in the message. */
+enum attn_status tokenizer_open(struct tokenizer **out, const char *path, struct attn_error *err);
+void tokenizer_free(struct tokenizer *t); /* NULL is none */
+
+/* Encode text[length], and pair[pair_length] unless `pair` is NULL (an empty pair is a pair), with
+ * what the post-processor adds if `specials`.  *out is overwritten, and empty after a failure.
+ * ATTN_BAD_INPUT: the text is not UTF-8, or a pattern of the tokenizer takes too long on it. */
+enum attn_status tokenizer_encode(const struct tokenizer *t, const char *text, size_t length,
+				  const char *pair, size_t pair_length, bool specials, struct encoding *out,
+				  struct attn_error *err);
+void encoding_release(struct encoding *e);
+
+/* All ids are below it. */
+size_t tokenizer_size(const struct tokenizer *t);
+
+/* The entry of `id`, of the vocabulary or an added token, or NULL where there is none; owned by
+ * the tokenizer. */
+const char *tokenizer_token(const struct tokenizer *t, size_t id);
+
+/* The algorithm, for people: "BPE", "WordPiece", "Unigram" or "WordLevel". */
+const char *tokenizer_kind(const struct tokenizer *t);
+
+#endif

@@ -1,0 +1,40 @@
+/* What a tokenizer is made of. */
+#ifndef ATTN_TOKENIZER_TOKENIZER_INTERNAL_H
+#define ATTN_TOKENIZER_TOKENIZER_INTERNAL_H
+
+#include <cjson/cJSON.h>
+
+#include "tokenizer/added.h"
+#include "tokenizer/algorithm.h"
+#include "tokenizer/normalizer.h"
+#include "tokenizer/postprocessor.h"
+#include "tokenizer/pretokenizer.h"
+#include "tokenizer/tokenizer.h"
+
+/* Bytes of a file; the largest published tokenizer.json is of a vocabulary of a million, and has 62 million.
+ */
+#define TOKENIZER_MAX_FILE ((size_t)80 << 20)
+
+/* In the order in which a text meets them; the added tokens both before and after the normalizers. */
+struct tokenizer {
+	struct added_vocabulary added;
+	struct normalizer_list normalizers;
+	struct pretokenizer_list pretokenizers;
+	struct algorithm *algorithm; /* owned */
+	struct postprocessor post;
+};
+
+/* Read the document of a tokenizer.json into an empty tokenizer; its "model" only where there is no
+ * algorithm yet.  Messages begin with the key. */
+enum attn_status tokenizer_parse(struct tokenizer *t, const cJSON *root, struct attn_error *err);
+
+/* Read a JSON file, which the caller frees by cJSON_Delete; larger ones than any tokenizer are refused
+ * unread.  Messages name the file. */
+enum attn_status tokenizer_read_json(const char *path, cJSON **root, struct attn_error *err);
+
+/* Read the older files of a folder into an empty tokenizer: vocab.txt, or vocab.json and merges.txt, with
+ * what tokenizer_config.json, special_tokens_map.json, added_tokens.json and config.json have to say. */
+enum attn_status tokenizer_read_wordpiece(struct tokenizer *t, const char *folder, struct attn_error *err);
+enum attn_status tokenizer_read_bpe(struct tokenizer *t, const char *folder, struct attn_error *err);
+
+#endif
