@@ -11,28 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "input/tensor.h"
 #include "model/config.h"
+#include "model/value_type.h"
 #include "util/error.h"
-
-/* How elements are stored: one by one, or in blocks that share scales (the block formats of GGUF). */
-struct value_type {
-	const char *name;     /* "float32", "Q4_K" */
-	size_t values, bytes; /* of a block; 1 value where elements stand alone */
-	enum dtype dtype;     /* where values is 1 and `supported` */
-	int ggml;             /* GGUF's number; -1: has none */
-	bool supported;       /* to compute with; else it is listed, and refused where it is used */
-};
 
 struct model_tensor {
 	const char *name;   /* as its file calls it */
 	const char *origin; /* its file */
 	const struct value_type *type;
+	const char *type_name; /* the type's name, or the file's for one that isn't known */
 	int rank;
-	size_t shape[TENSOR_MAX_RANK]; /* row-major; the blocks of a block format lie along the last axis */
+	size_t shape[TENSOR_MAX_RANK]; /* row-major; blocks lie along the last axis */
 	size_t count;                  /* elements */
 	size_t bytes;
-	const void *data; /* mapped, perhaps not aligned; NULL until its shard is opened */
+	const void *data; /* mapped, little-endian, perhaps not aligned; NULL until its shard is opened */
 };
 
 struct checkpoint;
@@ -54,17 +46,23 @@ const struct config *checkpoint_config(const struct checkpoint *cp);
 enum attn_status checkpoint_find(const struct checkpoint *cp, const char *name,
 				 const struct model_tensor **out, struct attn_error *err);
 
-/* Elements [first, first + count) in float32.  ATTN_BAD_INPUT that names file, tensor and index where
- * the type is not supported, or one is NaN, infinite or beyond float32.  With blocks, `first` is at
- * the start of one and `count` a multiple of their values. */
+/* ATTN_BAD_INPUT that names file, tensor and type where elements of the type are not computed with. */
+enum attn_status model_tensor_check_type(const struct model_tensor *t, struct attn_error *err);
+
+/* Elements [first, first + count) in float32, which there must be.  ATTN_BAD_INPUT that names file,
+ * tensor and index where the type is not computed with, or one is NaN, infinite or beyond float32. */
 enum attn_status model_tensor_floats(const struct model_tensor *t, size_t first, size_t count, float *out,
 				     struct attn_error *err);
+
+/* Whether it is no parameter but something that a model makes anew: causal masks, position numbers,
+ * rotary frequencies. */
+bool model_tensor_is_buffer(const struct model_tensor *t);
 
 /* All that a checkpoint holds, for listings: open every shard, then count and look. */
 enum attn_status checkpoint_open_shards(const struct checkpoint *cp, struct attn_error *err);
 size_t checkpoint_tensors(const struct checkpoint *cp);
 const struct model_tensor *checkpoint_tensor(const struct checkpoint *cp, size_t i); /* by name */
-size_t checkpoint_files(const struct checkpoint *cp);                                /* of weights */
-const char *checkpoint_file(const struct checkpoint *cp, size_t i);
+size_t checkpoint_files(const struct checkpoint *cp);                                /* with weights */
+const char *checkpoint_file(const struct checkpoint *cp, size_t i, size_t *bytes);   /* its size, if open */
 
 #endif
