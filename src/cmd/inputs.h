@@ -6,15 +6,18 @@
 #include <stdbool.h>
 
 #include "attention/plan.h"
+#include "cmd/model_input.h"
 #include "cmd/options.h"
 #include "input/problem.h"
 #include "result/subject.h"
 
 struct inputs {
-	struct bundle bundle;         /* all operands; settings of the command line go in first */
-	struct problem problem;       /* where rows are computed; its names have moved to `rows` */
-	struct plan plan;             /* where they have been planned */
-	struct named_rows rows;       /* what is shown; no source until inputs_plan */
+	struct model_options model_options; /* a model instead of operands, as given */
+	struct model_input model;           /* and opened */
+	struct bundle bundle;               /* all operands; settings of the command line go in first */
+	struct problem problem;             /* where rows are computed; its names have moved to `rows` */
+	struct plan plan;                   /* where they have been planned */
+	struct named_rows rows;             /* what is shown; no source until inputs_plan */
 	struct row_source *all;       /* the source of all rows: that of `rows`, unless that is a view */
 	struct rows_info whole;       /* with a view: the names of all rows */
 	struct subject subject;       /* what the rows are of */
@@ -29,6 +32,10 @@ struct inputs {
 
 /* Take an OPTION_SETTING option into the bundle. */
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
+
+/* Take an option that is_model_option. */
+enum attn_status inputs_model_option(struct inputs *in, int id, const struct options *o,
+				     struct attn_error *err);
 
 /* Read the operands argv[0..argc) (none is ATTN_USAGE), and check them: nothing is computed
  * before rows are streamed.  Notes go to standard error. */

@@ -69,6 +69,7 @@ static const struct option table[] = {
     {"top", required_argument, NULL, OPTION_TOP},
     {"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE},
     SELECTION_OPTIONS,
+    MODEL_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
@@ -117,6 +118,8 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 			status = option_top(o, &c->top, err);
 		else if (id == OPTION_MIN_DISTANCE)
 			status = option_count(o, 1, SIZE_MAX, &c->min_distance, err);
+		else if (is_model_option(id))
+			status = inputs_model_option(&c->in, id, o, err);
 		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))

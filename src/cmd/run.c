@@ -260,6 +260,9 @@ static enum attn_status finish(struct run_command *c, struct attn_error *err)
 {
 	const struct run_options *r = &c->options;
 	enum attn_status status = commit_files(c, err);
+	if (status == ATTN_OK && model_output_wanted(&r->model))
+		status = model_output_write(&r->model, &c->in.model, c->self, c->in.all, r->format,
+					    r->rankings_format, err);
 	if (status == ATTN_OK && r->rankings)
 		status = write_ranking(c, r->rankings, r->rankings_format, r->top, err);
 	if (status == ATTN_OK && r->everything) {
@@ -298,6 +301,8 @@ static enum attn_status stream(struct run_command *c, struct attn_error *err)
 	enum attn_status status = ATTN_OK;
 	if (c->options.only_vectors) /* of which no row is needed */
 		return c->in.all->start(c->in.all, err);
+	if (c->options.only_model)
+		return ATTN_OK;
 	if (subject_is_view(&c->in.subject) && c->contexts.context)
 		status = progress_stream(c->self, c->in.all, NULL, contexts, 1, err);
 	return status == ATTN_OK
@@ -312,6 +317,7 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 	if (c->options.merge)
 		return inputs_open_shards(&c->in, c->self, argc, argv, wanted(c), err);
 	TRY(inputs_open(&c->in, c->self, argc, argv, err));
+	TRY(model_output_check(&c->options.model, &c->in.model, err));
 	TRY(selection_open(&c->selected, s, c->in.info, err));
 	c->some = !selection_is_whole(&c->selected, &c->in.info->shape);
 	if (c->some && (c->options.context || c->options.output))
