@@ -158,15 +158,10 @@ static void print_json(struct buffer *out, const struct cost *cost, const struct
 /* "12.3 MiB", or "1.2e+09" of what is no size. */
 static void add_amount(struct buffer *out, double value, const char *unit)
 {
-	static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	size_t i = 0;
-	if (strcmp(unit, "bytes") != 0) {
+	if (strcmp(unit, "bytes") == 0)
+		buffer_add_size(out, value);
+	else
 		buffer_printf(out, "%.4g %s", value, unit);
-		return;
-	}
-	for (; value >= 1024 && i < 4; i++)
-		value /= 1024;
-	buffer_printf(out, i ? "%.1f %s" : "%.0f %s", value, names[i]);
 }
 
 static void print_table(struct buffer *out, const struct cost *cost, const struct line *lines, size_t count,

@@ -168,7 +168,8 @@ static enum attn_status head_rows(struct forward *f, size_t first, size_t count,
 	TRY(apply(f, &head->dense, f->normed + first * f->model->a.width, count, &end, *rows, err));
 	if (!head->norm.gain)
 		return ATTN_OK;
-	const struct row_norm n = {ROW_NORM_LAYER, f->model->a.eps, head->norm.gain, head->norm.bias};
+	const struct row_norm n = {
+	    .kind = ROW_NORM_LAYER, .eps = f->model->a.eps, .gain = head->norm.gain, .bias = head->norm.bias};
 	return norm_rows(f->kernels, &n, *rows, count, width, *rows, err);
 }
 
