@@ -142,7 +142,7 @@ $(PAGE_OBJECTS): %.o: %.c $(BUILD)/flags
 	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rows of a few hundred bytes: the library copies them faster than what is inlined.
-$(BUILD)/src/%/project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
+$(BUILD)/src/%/project.o: FILE_CFLAGS = -O3 -fno-builtin-memcpy -fno-builtin-memset
 
 # Loops that the compiler's vectoriser makes fast, which changes no result.
 $(addprefix $(BUILD)/src/attention/,rotary.o vector_norm.o row_norm.o): FILE_CFLAGS = -O3

@@ -217,7 +217,7 @@ static bool finish_sums(const struct engine *engine, struct tile *t, size_t *mas
 		return true;
 	if (!t->started)
 		memset(t->context, 0, engine->attention->value_size * TILE * sizeof *t->context);
-	return engine->kernels->all_finite(t->context, engine->attention->value_size, t->count);
+	return engine->kernels->all_finite(t->context, TILE, engine->attention->value_size, t->count);
 }
 
 /* --- rows ------------------------------------------------------------------------- */

@@ -66,36 +66,47 @@ struct matrix matrix_columns(const struct matrix *m, size_t first, size_t count)
 	return part;
 }
 
-/* `count` numbers from number `at` on as float32: where they are, or widened into `out`. */
-static const float *numbers(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count,
-			    float *out)
+/* out (count) = the numbers from number `at` on as float32. */
+static void numbers(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count,
+		    float *out)
 {
 	if (m->type)
 		m->type->widen(kernels, number_at(m, at), count, out);
 	else
 		memcpy(out, number_at(m, at), count * sizeof *out);
-	return out;
 }
 
-/* Without kernels, the transpose of rows (cols, inner) into a tile. */
-static void transpose(float *tile, const float *rows, size_t cols, size_t inner)
+/* Whether the numbers are float32 that can be read where they are. */
+static bool is_aligned(const struct matrix *m)
+{
+	return !m->type && (uintptr_t)m->data % _Alignof(float) == 0;
+}
+
+/* Without kernels, the transpose of rows (cols, inner; stride) into a tile. */
+static void transpose(float *tile, const float *rows, size_t stride, size_t cols, size_t inner)
 {
 	for (size_t i = 0; i < inner; i++)
 		for (size_t c = 0; c < cols; c++)
-			tile[i * TILE + c] = rows[c * inner + i];
+			tile[i * TILE + c] = rows[c * stride + i];
 }
 
 void matrix_pack(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows, size_t col,
 		 size_t cols, float *panel, float *scratch)
 {
+	const float *columns = scratch;
+	size_t stride = rows;
 	for (size_t r = 0; r < rows && !m->by_column; r++)
 		numbers(kernels, m, (row + r) * m->stride + col, cols, panel + r * TILE);
-	for (size_t c = 0; c < cols && m->by_column; c++)
+	if (m->by_column && is_aligned(m)) {
+		columns = number_at(m, col * m->stride + row);
+		stride = m->stride;
+	}
+	for (size_t c = 0; c < cols && m->by_column && columns == scratch; c++)
 		numbers(kernels, m, (col + c) * m->stride + row, rows, scratch + c * rows);
 	if (m->by_column && kernels)
-		kernels->pack(panel, scratch, rows, cols, rows, 1);
+		kernels->pack(panel, columns, stride, cols, rows, 1);
 	else if (m->by_column)
-		transpose(panel, scratch, cols, rows);
+		transpose(panel, columns, stride, cols, rows);
 	for (size_t r = 0; r < rows && cols < TILE; r++)
 		memset(panel + r * TILE + cols, 0, (TILE - cols) * sizeof *panel);
 }

@@ -38,16 +38,28 @@ struct part {
 	size_t batch, row, rows, col, cols;
 };
 
+/* Rows of results, at most TILE columns wide: where they go, or memory from which they are placed. */
+struct tile {
+	float *data;
+	size_t stride;
+	bool in_place;
+};
+
+static float *place_of(const struct projection *p, const struct part *part, size_t r, size_t c)
+{
+	const struct heads_place *out = p->out;
+	size_t head = (part->col + c) / out->size, within = (part->col + c) % out->size;
+	return out->data + part->batch * out->batch_stride + head * out->head_stride +
+	       (out->first_token + part->row + r) * out->size + within;
+}
+
 /* Store a row's columns into the heads that they belong to. */
 static void place_row(const struct projection *p, const struct part *part, size_t r, const float *row)
 {
-	const struct heads_place *out = p->out;
 	for (size_t c = 0; c < part->cols;) {
-		size_t head = (part->col + c) / out->size, within = (part->col + c) % out->size;
-		size_t count = size_min(part->cols - c, out->size - within);
-		memcpy(out->data + part->batch * out->batch_stride + head * out->head_stride +
-			   (out->first_token + part->row + r) * out->size + within,
-		       row + c, count * sizeof *row);
+		size_t within = (part->col + c) % p->out->size;
+		size_t count = size_min(part->cols - c, p->out->size - within);
+		memcpy(place_of(p, part, r, c), row + c, count * sizeof *row);
 		c += count;
 	}
 }
@@ -67,16 +79,37 @@ static struct memory memory_of(const struct projection *p, size_t worker)
 			       at + (2 * GEMM_BLOCK + p->chunk_rows) * TILE};
 }
 
-/* result (rows, TILE) = x W + b, by blocks of W's rows. */
+/* A whole tile of one head is computed where it goes. */
+static struct tile result_tile(const struct projection *p, const struct part *part, size_t worker)
+{
+	if (p->kernels && part->cols == TILE && part->col % p->out->size + TILE <= p->out->size)
+		return (struct tile){place_of(p, part, 0, 0), p->out->size, true};
+	return (struct tile){memory_of(p, worker).result, TILE, false};
+}
+
+/* What a product is added to: the bias, and `add` (rows; cols of W). */
+static void begin_tile(const struct part *part, const struct tile *t, const float *bias, const float *add,
+		       size_t add_stride)
+{
+	for (size_t r = 0; r < part->rows; r++) {
+		float *row = t->data + r * t->stride;
+		const float *from = add ? add + r * add_stride : NULL;
+		if (from && row != from)
+			memcpy(row, from, part->cols * sizeof *row);
+		else if (!from)
+			memset(row, 0, part->cols * sizeof *row);
+		if (part->cols < TILE)
+			memset(row + part->cols, 0, (TILE - part->cols) * sizeof *row);
+		for (size_t c = 0; c < part->cols && bias; c++)
+			row[c] += bias[part->col + c];
+	}
+}
+
+/* The tile += x W, by blocks of W's rows. */
 static void multiply(const struct projection *p, const struct part *part, const struct matrix *w,
-		     const float *bias, const float *x, const struct memory *m, float *result)
+		     const float *x, const struct memory *m, const struct tile *t)
 {
 	size_t inner = w->rows;
-	for (size_t r = 0; r < part->rows; r++) {
-		memset(result + r * TILE, 0, TILE * sizeof *result);
-		if (bias)
-			memcpy(result + r * TILE, bias + part->col, part->cols * sizeof *result);
-	}
 	for (size_t first = 0; first < inner; first += GEMM_BLOCK) {
 		size_t count = size_min(inner - first, GEMM_BLOCK);
 		bool direct = part->rows < FEW_ROWS && part->cols == TILE && matrix_is_plain(w);
@@ -84,8 +117,8 @@ static void multiply(const struct projection *p, const struct part *part, const 
 		if (!direct)
 			matrix_pack(p->kernels, w, first, count, part->col, part->cols, m->panel, m->wide);
 		struct gemm product = {
-		    .c = result,
-		    .c_stride = TILE,
+		    .c = t->data,
+		    .c_stride = t->stride,
 		    .a = x + first,
 		    .a_row = p->x->cols,
 		    .a_col = 1,
@@ -101,12 +134,12 @@ static void multiply(const struct projection *p, const struct part *part, const 
 }
 
 /* The same in float64, rounded once. */
-static void multiply_exactly(const struct part *part, const struct matrix *w, const float *bias,
-			     const float *x, const struct memory *m, double *sums, float *result)
+static void multiply_exactly(const struct part *part, const struct matrix *w, const float *x,
+			     const struct memory *m, double *sums, const struct tile *t)
 {
 	for (size_t r = 0; r < part->rows; r++)
 		for (size_t c = 0; c < part->cols; c++)
-			sums[r * TILE + c] = bias ? (double)bias[part->col + c] : 0;
+			sums[r * TILE + c] = (double)t->data[r * t->stride + c];
 	for (size_t first = 0; first < w->rows; first += GEMM_BLOCK) {
 		size_t count = size_min(w->rows - first, GEMM_BLOCK);
 		matrix_pack(NULL, w, first, count, part->col, part->cols, m->panel, m->wide);
@@ -118,62 +151,72 @@ static void multiply_exactly(const struct part *part, const struct matrix *w, co
 			}
 	}
 	for (size_t r = 0; r < part->rows; r++)
-		for (size_t c = 0; c < TILE; c++)
-			result[r * TILE + c] = c < part->cols ? (float)sums[r * TILE + c] : 0;
+		for (size_t c = 0; c < part->cols; c++)
+			t->data[r * t->stride + c] = (float)sums[r * TILE + c];
 }
 
-/* The first row with a number that is not finite, or `rows`. */
-static size_t find_overflow(const struct part *part, const float *result)
+static bool row_is_finite(const float *row, size_t cols)
 {
-	for (size_t r = 0; r < part->rows; r++)
-		for (size_t c = 0; c < part->cols; c++)
-			if (!isfinite(result[r * TILE + c]))
-				return r;
-	return part->rows;
+	for (size_t c = 0; c < cols; c++)
+		if (!isfinite(row[c]))
+			return false;
+	return true;
 }
 
 /* Remember the first row that is beyond float32. */
-static void note_overflow(struct projection *p, const struct part *part, const float *result)
+static void note_overflow(struct projection *p, const struct part *part, const struct tile *t)
 {
-	if (p->kernels && p->kernels->all_finite(result, part->rows, part->cols))
+	size_t row = 0;
+	if (p->kernels && p->kernels->all_finite(t->data, t->stride, part->rows, part->cols))
 		return;
-	size_t row = find_overflow(part, result);
+	while (row < part->rows && row_is_finite(t->data + row * t->stride, part->cols))
+		row++;
 	if (row < part->rows)
 		atomic_store(&p->overflow, 1 + part->batch * p->x->rows + part->row + row);
 }
 
-static void product(struct projection *p, const struct part *part, const struct matrix *w, const float *bias,
-		    const float *x, size_t worker, float *result)
+/* The tile += x W, where it holds what that is added to. */
+static void product(struct projection *p, const struct part *part, const struct matrix *w, const float *x,
+		    size_t worker, const struct tile *t)
 {
 	const struct memory m = memory_of(p, worker);
 	if (p->kernels)
-		multiply(p, part, w, bias, x, &m, result);
+		multiply(p, part, w, x, &m, t);
 	else
-		multiply_exactly(part, w, bias, x, &m, p->sums[worker], result);
-	note_overflow(p, part, result);
+		multiply_exactly(part, w, x, &m, p->sums[worker], t);
+	note_overflow(p, part, t);
 }
 
-/* The activation, by itself or as what multiplies the result, and the residual. */
-static void end_part(struct projection *p, const struct part *part, const float *x, size_t worker,
-		     float *result)
+static void activate_tile(const struct projection *p, const struct part *part, const struct tile *t)
 {
-	const struct projection_end *end = p->end;
-	float *gate = memory_of(p, worker).gate;
-	size_t count = part->rows * TILE;
-	if (!end->gate) {
-		activate(p->kernels, end->activation, result, count);
-	} else {
-		product(p, part, end->gate, end->gate_bias, x, worker, gate);
-		activate(p->kernels, end->activation, gate, count);
-		for (size_t i = 0; i < count; i++)
-			result[i] *= gate[i];
-	}
-	for (size_t r = 0; r < part->rows && end->residual; r++) {
-		const float *add = end->residual + (part->row + r) * p->w->cols + part->col;
+	for (size_t r = 0; r < part->rows; r++)
+		activate(p->kernels, p->end->activation, t->data + r * t->stride, part->cols);
+}
+
+/* The activation of another product multiplies the tile. */
+static void apply_gate(struct projection *p, const struct part *part, const float *x, size_t worker,
+		       const struct tile *t)
+{
+	const struct tile gate = {memory_of(p, worker).gate, TILE, false};
+	begin_tile(part, &gate, p->end->gate_bias, NULL, 0);
+	product(p, part, p->end->gate, x, worker, &gate);
+	activate_tile(p, part, &gate);
+	for (size_t r = 0; r < part->rows; r++)
 		for (size_t c = 0; c < part->cols; c++)
-			result[r * TILE + c] += add[c];
-	}
-	note_overflow(p, part, result);
+			t->data[r * t->stride + c] *= gate.data[r * TILE + c];
+}
+
+static void end_tile(struct projection *p, const struct part *part, const float *x, const float *residual,
+		     size_t worker, const struct tile *t)
+{
+	if (p->end->gate)
+		apply_gate(p, part, x, worker, t);
+	else
+		activate_tile(p, part, t);
+	for (size_t r = 0; r < part->rows && residual; r++)
+		for (size_t c = 0; c < part->cols; c++)
+			t->data[r * t->stride + c] += residual[r * p->w->cols + c];
+	note_overflow(p, part, t);
 }
 
 static void project_task(void *context, size_t task, size_t worker)
@@ -188,12 +231,19 @@ static void project_task(void *context, size_t task, size_t worker)
 	    .cols = size_min(p->w->cols - panel * TILE, TILE),
 	};
 	const float *x = p->x->data + part.batch * p->x->batch_stride + part.row * p->x->cols;
-	float *result = memory_of(p, worker).result;
-	product(p, &part, p->w, p->bias, x, worker, result);
-	if (p->end)
-		end_part(p, &part, x, worker, result);
-	for (size_t r = 0; r < part.rows; r++)
-		place_row(p, &part, r, result + r * TILE);
+	const float *residual =
+	    p->end && p->end->residual ? p->end->residual + part.row * p->w->cols + part.col : NULL;
+	/* Without an activation a residual is what the product is added to. */
+	bool plain = !p->end || (p->end->activation == ACTIVATION_LINEAR && !p->end->gate);
+	struct tile t = result_tile(p, &part, worker);
+	if (!plain && residual && t.data == residual)
+		t = (struct tile){memory_of(p, worker).result, TILE, false};
+	begin_tile(&part, &t, p->bias, plain ? residual : NULL, p->w->cols);
+	product(p, &part, p->w, x, worker, &t);
+	if (!plain)
+		end_tile(p, &part, x, residual, worker, &t);
+	for (size_t r = 0; r < part.rows && !t.in_place; r++)
+		place_row(p, &part, r, t.data + r * t.stride);
 }
 
 static void release(struct projection *p, size_t workers)

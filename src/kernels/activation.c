@@ -74,7 +74,10 @@ void activate(const struct kernels *kernels, enum activation activation, float *
 {
 	if (activation == ACTIVATION_LINEAR)
 		return;
-	(void)kernels;
+	if (kernels) {
+		kernels->activate(activation, x, count);
+		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		x[i] = (float)activation_value(activation, (double)x[i]);
 }

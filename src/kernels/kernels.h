@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kernels/activation.h"
 #include "util/error.h"
 
 enum {
@@ -70,9 +71,9 @@ struct kernels {
 	/* The largest absolute value of `count` finite numbers; 0 for none. */
 	float (*largest)(const float *numbers, size_t count);
 
-	/* Whether rows (count, TILE) hold finite numbers only, in the used columns up to
-	 * the next multiple of lanes. */
-	bool (*all_finite)(const float *rows, size_t count, size_t cols);
+	/* Whether rows (count, cols; stride) hold finite numbers only, in columns up to the next
+	 * multiple of lanes. */
+	bool (*all_finite)(const float *rows, size_t stride, size_t count, size_t cols);
 
 	/* scores: s becomes cap * tanh(s / cap), within 4.5e-7 of its value, relative to it;
 	 * NaN where s is not finite, so that an overflow stays visible. */
@@ -94,6 +95,9 @@ struct kernels {
 	/* x (count plain numbers) becomes elu(x) + 1: x + 1 from 0 on, e^x below, exactly 0
 	 * below -87.3.  The feature map of Katharopoulos et al. 2020; NaN stays NaN. */
 	void (*feature_map)(float *x, size_t count);
+
+	/* x (count plain numbers) becomes activation(x): activation.h says how near. */
+	void (*activate)(enum activation activation, float *x, size_t count);
 
 	/* sum (TILE) += rows (count, TILE), column by column; one float32 sum over all
 	 * rows. */

@@ -1,5 +1,6 @@
 /* A whole set of kernels, written once: for a file that defines LANES (vector.h),
  * KERNELS_NAME and KERNELS_TEXT, and is compiled for one kind of processor. */
+#include "kernels/activations.h"
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
 #include "kernels/softmax.h"
@@ -24,6 +25,7 @@ const struct kernels KERNELS_NAME = {
     .additive = additive,
     .add_by_distance = add_by_distance,
     .feature_map = feature_map,
+    .activate = activate_array,
     .sum_columns = sum_columns,
     .pack = pack,
     .unpack = unpack,

@@ -53,12 +53,12 @@ static float largest(const float *numbers, size_t count)
 }
 
 /* x - x is 0 for what is finite and NaN for what is not. */
-static bool all_finite(const float *rows, size_t count, size_t cols)
+static bool all_finite(const float *rows, size_t stride, size_t count, size_t cols)
 {
 	vec sum = {0};
 	for (size_t r = 0; r < count; r++)
 		for (size_t c = 0; c < cols; c += LANES) {
-			vec x = load(rows + r * TILE + c);
+			vec x = load(rows + r * stride + c);
 			sum += x - x;
 		}
 	bool all = true;

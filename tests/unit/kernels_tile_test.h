@@ -179,11 +179,12 @@ static void finite_places(const struct kernels *k)
 	for (size_t cols = 1; cols <= TILE; cols++) {
 		size_t count = 1 + below(5), padded = padded_to(k, cols);
 		struct area rows = tile_new(count, padded, -FLT_MAX, FLT_MAX);
-		CHECK(k->all_finite(rows.data, count, cols), "%s all_finite: %zu columns", k->name, cols);
+		CHECK(k->all_finite(rows.data, TILE, count, cols), "%s all_finite: %zu columns", k->name,
+		      cols);
 		for (size_t i = 0; i < rows.count; i++) {
 			float kept = rows.data[i];
 			rows.data[i] = bad[i % 4];
-			CHECK(k->all_finite(rows.data, count, cols) == (i % TILE >= padded),
+			CHECK(k->all_finite(rows.data, TILE, count, cols) == (i % TILE >= padded),
 			      "%s all_finite: %g in row %zu, column %zu of %zu", k->name, (double)bad[i % 4],
 			      i / TILE, i % TILE, cols);
 			rows.data[i] = kept;
