@@ -178,7 +178,7 @@ _attn()
 			--skip-keys --threads --quiet --help $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $matrix $settings" ;;
-	bench) options="--shape --mode --causal --threads --seconds --quiet --help --text --tsv --json" ;;
+	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;

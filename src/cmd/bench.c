@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/bench_model.h"
 #include "cmd/bench_work.h"
 #include "cmd/options.h"
 #include "kernels/kernels.h"
@@ -26,6 +27,9 @@ static const char usage[] =
     "      --mode MODE       context, weights (context and all weights in memory), projected\n"
     "                        (context from embeddings and projections), or all [all]\n"
     "      --causal          a query attends to no key after its own position\n"
+    "      --model DIR       the forward pass of a model instead: 'forward', to the last hidden\n"
+    "                        states, and 'weights', with the weights of all layers in memory\n"
+    "      --tokens N        of how many tokens [512]\n"
     "      --threads N       threads [the processors that this process may use]\n"
     "      --seconds S       how long to measure each [0.5]\n"
     "      --text, --tsv, --json\n"
@@ -42,12 +46,15 @@ enum {
 	OPTION_MODE,
 	OPTION_CAUSAL,
 	OPTION_SECONDS,
+	OPTION_TOKENS,
 };
 
 static const struct option table[] = {
     {"shape", required_argument, NULL, OPTION_SHAPE},
     {"mode", required_argument, NULL, OPTION_MODE},
     {"causal", no_argument, NULL, OPTION_CAUSAL},
+    {"model", required_argument, NULL, OPTION_MODEL},
+    {"tokens", required_argument, NULL, OPTION_TOKENS},
     THREADS_OPTION,
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"text", no_argument, NULL, OPTION_TEXT},
@@ -69,6 +76,8 @@ struct bench_command {
 	bool modes[BENCH_COUNT];
 	struct bench_shape shapes[MAX_SHAPES];
 	size_t shape_count;
+	const char *model;
+	size_t tokens; /* of a model; 0: not given */
 	double seconds;
 	int format;  /* an OPTION_, or 0 */
 	double peak; /* GFLOP/s: median over the run */
@@ -126,45 +135,48 @@ static double measure_peak(const struct kernels *kernels)
 	return (double)s.rounds * (double)kernels->spin_operations * (double)threads / seconds * 1e-9;
 }
 
+/* What is timed, and how its line begins. */
+struct item {
+	char shape[100];
+	const char *mode;
+	bool causal;
+	double operations; /* of a run */
+	enum attn_status (*run)(void *work, struct attn_error *err);
+	void *work;
+};
+
 /* --- measuring ------------------------------------------------------------------ */
 
 /* Runs that take microseconds are timed many at once. */
-static enum attn_status time_runs(struct bench_work *w, size_t runs, double *seconds, struct attn_error *err)
+static enum attn_status time_runs(const struct item *item, size_t runs, double *seconds,
+				  struct attn_error *err)
 {
 	double start = now();
 	for (size_t i = 0; i < runs; i++)
-		TRY(bench_work_run(w, err));
+		TRY(item->run(item->work, err));
 	*seconds = (now() - start) / (double)runs;
 	return ATTN_OK;
 }
 
-static enum attn_status measure(struct bench_command *c, const struct bench_shape *s, enum bench_mode mode,
-				struct result *result, struct attn_error *err)
+static enum attn_status measure(struct bench_command *c, const struct item *item, struct result *result,
+				struct attn_error *err)
 {
 	const struct kernels *kernels = kernels_best();
 	double times[MAX_SAMPLES], peaks[MAX_SAMPLES], once = 0;
 	size_t count = 0;
-	struct bench_work work;
-	enum attn_status status = bench_work_init(&work, s, mode, c->causal, err);
-	if (status == ATTN_OK)
-		status = time_runs(&work, 1, &once, err); /* warm up */
-	if (status == ATTN_OK)
-		status = time_runs(&work, 1, &once, err);
+	TRY(time_runs(item, 1, &once, err)); /* warm up */
+	TRY(time_runs(item, 1, &once, err));
 	size_t runs = once > 0 && once < 2e-3 ? (size_t)(2e-3 / once) + 1 : 1;
 	double end = now() + c->seconds;
-	while (status == ATTN_OK && count < MAX_SAMPLES && (count < MIN_SAMPLES || now() < end)) {
+	while (count < MAX_SAMPLES && (count < MIN_SAMPLES || now() < end)) {
 		peaks[count] = kernels ? measure_peak(kernels) : 0;
-		status = time_runs(&work, runs, &times[count], err);
+		TRY(time_runs(item, runs, &times[count], err));
 		if (kernels && c->peak_count < MAX_SAMPLES)
 			c->peaks[c->peak_count++] = peaks[count];
 		count++;
 	}
-	bench_work_release(&work);
-	if (status != ATTN_OK)
-		return status;
 	double seconds = median(times, count);
-	*result = (struct result){seconds * 1e3, bench_operations(s, mode, c->causal) / seconds * 1e-9,
-				  median(peaks, count)};
+	*result = (struct result){seconds * 1e3, item->operations / seconds * 1e-9, median(peaks, count)};
 	return ATTN_OK;
 }
 
@@ -218,6 +230,12 @@ static enum attn_status parse(struct bench_command *c, struct options *o, struct
 		case OPTION_CAUSAL:
 			c->causal = true;
 			break;
+		case OPTION_MODEL:
+			c->model = o->value;
+			break;
+		case OPTION_TOKENS:
+			status = option_count(o, 1, (size_t)1 << 24, &c->tokens, err);
+			break;
 		case OPTION_SECONDS:
 			status = option_number(o, 0, 3600, &c->seconds, err);
 			break;
@@ -233,12 +251,11 @@ static enum attn_status parse(struct bench_command *c, struct options *o, struct
 	return status;
 }
 
-static void print_result(FILE *out, const struct bench_command *c, const struct bench_shape *s,
-			 enum bench_mode mode, const struct result *r, bool first)
+static void print_result(FILE *out, const struct bench_command *c, const struct item *item,
+			 const struct result *r, bool first)
 {
-	const char *kernel = kernels_name(kernels_best());
-	char shape[100], share[32] = "-";
-	snprintf(shape, sizeof shape, "%zux%zux%zu", s->heads, s->tokens, s->head_size);
+	const char *kernel = kernels_name(kernels_best()), *causal = item->causal ? "true" : "false";
+	char share[32] = "-";
 	if (r->peak > 0)
 		snprintf(share, sizeof share, "%.3f", r->gflops / r->peak);
 	if (c->format == OPTION_JSON) {
@@ -246,43 +263,117 @@ static void print_result(FILE *out, const struct bench_command *c, const struct 
 			"%s\n  {\"shape\": \"%s\", \"mode\": \"%s\", \"causal\": %s, \"threads\": %zu, "
 			"\"kernel\": \"%s\", "
 			"\"ms\": %.6g, \"gflops\": %.6g, \"share\": %s}",
-			first ? "" : ",", shape, bench_mode_names[mode], c->causal ? "true" : "false",
-			threads_count(), kernel, r->milliseconds, r->gflops, r->peak > 0 ? share : "null");
+			first ? "" : ",", item->shape, item->mode, causal, threads_count(), kernel,
+			r->milliseconds, r->gflops, r->peak > 0 ? share : "null");
 	} else if (c->format == OPTION_TSV) {
-		fprintf(out, "%s\t%s\t%s\t%zu\t%s\t%.6g\t%.6g\t%s\n", shape, bench_mode_names[mode],
-			c->causal ? "true" : "false", threads_count(), kernel, r->milliseconds, r->gflops,
-			share);
+		fprintf(out, "%s\t%s\t%s\t%zu\t%s\t%.6g\t%.6g\t%s\n", item->shape, item->mode, causal,
+			threads_count(), kernel, r->milliseconds, r->gflops, share);
 	} else {
-		fprintf(out, "%-16s %-10s %-7s %10.4f ms %9.1f GFLOP/s  %s of the peak\n", shape,
-			bench_mode_names[mode], c->causal ? "causal" : "", r->milliseconds, r->gflops, share);
+		fprintf(out, "%-16s %-10s %-7s %10.4f ms %9.1f GFLOP/s  %s of the peak\n", item->shape,
+			item->mode, item->causal ? "causal" : "", r->milliseconds, r->gflops, share);
 	}
 	fflush(out);
+}
+
+static enum attn_status bench_item(FILE *out, struct bench_command *c, const struct item *item, bool first,
+				   struct attn_error *err)
+{
+	struct result result;
+	TRY(measure(c, item, &result, err));
+	print_result(out, c, item, &result, first);
+	return ATTN_OK;
+}
+
+static enum attn_status run_shape(void *work, struct attn_error *err)
+{
+	return bench_work_run(work, err);
+}
+
+static enum attn_status bench_shape(FILE *out, struct bench_command *c, const struct bench_shape *s,
+				    enum bench_mode mode, bool first, struct attn_error *err)
+{
+	struct bench_work work;
+	struct item item = {.mode = bench_mode_names[mode],
+			    .causal = c->causal,
+			    .operations = bench_operations(s, mode, c->causal),
+			    .run = run_shape,
+			    .work = &work};
+	snprintf(item.shape, sizeof item.shape, "%zux%zux%zu", s->heads, s->tokens, s->head_size);
+	enum attn_status status = bench_work_init(&work, s, mode, c->causal, err);
+	if (status == ATTN_OK)
+		status = bench_item(out, c, &item, first, err);
+	bench_work_release(&work);
+	return status;
+}
+
+static enum attn_status run_model(void *work, struct attn_error *err)
+{
+	return bench_model_run(work, err);
+}
+
+static enum attn_status bench_pass(FILE *out, struct bench_command *c, bool weights, struct attn_error *err)
+{
+	struct bench_model model;
+	struct item item = {.mode = weights ? "weights" : "forward", .run = run_model, .work = &model};
+	enum attn_status status =
+	    bench_model_init(&model, c->model, c->tokens ? c->tokens : 512, weights, err);
+	if (status == ATTN_OK)
+		status = bench_model_operations(&model, &item.operations, err);
+	if (status == ATTN_OK) {
+		const struct architecture *a = &model.model->a;
+		item.causal = a->family->causal;
+		snprintf(item.shape, sizeof item.shape, "%zux%zux%zux%zu", a->layers, a->heads,
+			 model.text.count, a->head_size);
+		status = bench_item(out, c, &item, !weights, err);
+	}
+	bench_model_release(&model);
+	return status;
+}
+
+static enum attn_status bench_all(FILE *out, struct bench_command *c, struct attn_error *err)
+{
+	bool first = true;
+	if (c->model)
+		TRY(bench_pass(out, c, false, err));
+	if (c->model)
+		return bench_pass(out, c, true, err);
+	for (size_t i = 0; i < c->shape_count; i++)
+		for (int m = 0; m < BENCH_COUNT; m++) {
+			if (!c->modes[m])
+				continue;
+			TRY(bench_shape(out, c, &c->shapes[i], (enum bench_mode)m, first, err));
+			first = false;
+		}
+	return ATTN_OK;
 }
 
 static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
 {
 	struct bench_command *c = context;
-	bool first = true;
 	if (c->format == OPTION_TSV)
 		fputs("shape\tmode\tcausal\tthreads\tkernel\tms\tgflops\tshare\n", out);
 	else if (c->format == OPTION_JSON)
 		fputs("{\"results\": [", out);
-	for (size_t i = 0; i < c->shape_count; i++) {
-		for (int m = 0; m < BENCH_COUNT; m++) {
-			struct result result;
-			if (!c->modes[m])
-				continue;
-			TRY(measure(c, &c->shapes[i], (enum bench_mode)m, &result, err));
-			print_result(out, c, &c->shapes[i], (enum bench_mode)m, &result, first);
-			first = false;
-		}
-	}
+	TRY(bench_all(out, c, err));
 	double peak = c->peak_count ? median(c->peaks, c->peak_count) : 0;
 	if (c->format == OPTION_JSON)
 		fprintf(out, "\n], \"peak_gflops\": %.6g}\n", peak);
 	else if (c->format == OPTION_TEXT && peak > 0)
 		fprintf(out, "multiply-add peak %.1f GFLOP/s with %zu thread%s\n", peak, threads_count(),
 			threads_count() > 1 ? "s" : "");
+	return ATTN_OK;
+}
+
+/* A model has its own shape, and is run to its end. */
+static enum attn_status check_model(const struct bench_command *c, struct attn_error *err)
+{
+	bool mode = c->modes[BENCH_CONTEXT] || c->modes[BENCH_WEIGHTS] || c->modes[BENCH_PROJECTED];
+	const char *option = c->shape_count > 0 ? "--shape" : mode ? "--mode" : c->causal ? "--causal" : NULL;
+	if (c->model && option)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' and '--model' cannot be combined: a model says it itself", option);
+	if (!c->model && c->tokens)
+		return attn_fail(err, ATTN_USAGE, "'--tokens' is of a model: it also requires --model DIR");
 	return ATTN_OK;
 }
 
@@ -304,6 +395,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		free(c);
 		return print_usage(self, err);
 	}
+	if (status == ATTN_OK)
+		status = check_model(c, err);
 	if (status == ATTN_OK)
 		status = kernels_check(err);
 	if (c->shape_count == 0) {

@@ -16,7 +16,7 @@ struct model_rows {
 	bool *heads;  /* (heads), owned: those asked for; NULL: all */
 	bool *layers; /* (layers), owned: likewise */
 	size_t run;   /* layers that are run at least for their context */
-	bool hidden_wanted, logits_wanted, last_wanted;
+	bool hidden_wanted, logits_wanted, last_wanted, to_end;
 	bool started;
 
 	size_t alone; /* the layer of model_rows_attention */
@@ -52,7 +52,7 @@ static void close_layer(struct model_rows *r)
 /* Whether something follows the layer. */
 static bool goes_on(const struct model_rows *r, size_t layer)
 {
-	return layer + 1 < r->run || r->hidden_wanted || r->logits_wanted || r->last_wanted;
+	return layer + 1 < r->run || r->to_end;
 }
 
 /* Plan the layer's rows: of the chosen heads as they are wanted, and of all where the next layer
@@ -202,11 +202,11 @@ static bool *copy_chosen(const bool *chosen, size_t count, bool *ok)
 	return copy;
 }
 
-/* One more than the last layer asked for; all for hidden states and logits. */
+/* One more than the last layer asked for, or all. */
 static size_t layers_to_run(const struct model_rows *r)
 {
 	size_t run = r->model->a.layers;
-	if (r->hidden_wanted || r->logits_wanted || r->last_wanted)
+	if (r->to_end)
 		return run;
 	while (run > 1 && !chosen_layer(r, run - 1))
 		run--;
@@ -255,6 +255,7 @@ enum attn_status model_rows_new(struct row_source **source, struct model *m, con
 	r->hidden_wanted = want->hidden;
 	r->logits_wanted = want->logits;
 	r->last_wanted = want->last_logits;
+	r->to_end = want->to_end || want->hidden || want->logits || want->last_logits;
 	if (want->selection) {
 		r->heads = copy_chosen(want->selection->heads, m->a.heads, &ok);
 		r->layers = copy_chosen(want->selection->layers, m->a.layers, &ok);
@@ -298,7 +299,7 @@ enum attn_status model_rows_attention(struct row_source *source, size_t layer, s
 enum attn_status model_rows_finish(struct row_source *source, struct attn_error *err)
 {
 	struct model_rows *r = (struct model_rows *)source;
-	if (!r->hidden && !r->logits)
+	if (!r->to_end)
 		return ATTN_OK;
 	TRY(rows_start(source, err));
 	while (r->forward.layer < r->model->a.layers)

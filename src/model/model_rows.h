@@ -15,6 +15,7 @@ struct model_want {
 	struct rows_want rows;
 	const struct rows_selection *selection; /* layers and heads; NULL: all */
 	bool hidden, logits, last_logits;       /* of all tokens, and of the last one */
+	bool to_end;                            /* run all layers, whatever is selected */
 };
 
 /* The rows; the model and the text must outlive the source.  Tensors of the layers that it needs
