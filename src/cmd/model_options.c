@@ -65,8 +65,9 @@ enum attn_status model_options_text(const struct model_options *m, struct buffer
 		buffer_add_string(text, m->text);
 		return text->failed ? attn_fail_memory(err) : ATTN_OK;
 	}
-	TRY(file_bytes_open(&bytes, m->file, err));
-	buffer_add(text, bytes.data, bytes.length);
+	TRY(file_bytes_open_text(&bytes, m->file, err));
+	if (bytes.length > 0)
+		buffer_add(text, bytes.data, bytes.length);
 	file_bytes_release(&bytes);
 	return text->failed ? attn_fail_memory(err) : ATTN_OK;
 }
