@@ -167,6 +167,7 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 		report_note(self, "the text has %zu tokens, more than the %zu that the model was made for",
 			    in->text.count, a->positions);
 	TRY(describe_rows(in, info, err));
+	in->output.context_size = a->heads * a->head_size;
 	return describe_masking(in, &info->shape, settings, err);
 }
 
