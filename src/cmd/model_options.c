@@ -9,6 +9,18 @@
 #include "util/memory.h"
 #include "util/number.h"
 
+const char model_usage[] =
+    "\n"
+    "A model and a text instead of INPUT; see attn-models(7):\n"
+    "      --model MODEL       a folder as Hugging Face publishes them, or a GGUF file\n"
+    "      --text TEXT         the text; or\n"
+    "      --text-file FILE    a file with it, '-' for standard input; or\n"
+    "      --ids LIST          its token ids: 1,2,3 or a FILE.npy\n"
+    "      --text-pair TEXT    a second text, for models of pairs\n"
+    "      --type-ids LIST     token types, one a token [the tokenizer's]\n"
+    "      --no-special        without the special tokens that the tokenizer adds\n"
+    "      --attention KIND    encoder or decoder, where a model has both\n";
+
 enum attn_status model_option(struct model_options *m, int id, const struct options *o,
 			      struct attn_error *err)
 {
