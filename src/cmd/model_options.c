@@ -50,7 +50,7 @@ enum attn_status model_options_check(const struct model_options *m, struct attn_
 {
 	static const char *const once = "a text is given once";
 	if (!m->model && m->last)
-		return attn_fail(err, ATTN_USAGE, "'--%s' is of a model: it also requires --model DIR",
+		return attn_fail(err, ATTN_USAGE, "'--%s' is of a model: it also requires --model MODEL",
 				 m->last);
 	if (!m->model)
 		return ATTN_OK;

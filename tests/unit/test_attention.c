@@ -195,7 +195,7 @@ static void test_projected(void **state)
 			      .wv = {wv, 2, 2, 2}};
 	(void)state;
 	attention_set_plain(&a);
-	a.output.wo = (struct matrix){wo, 2, 1, 1};
+	a.output.wo = (struct matrix){wo, 2, 1, 1, NULL};
 	a.output.bo = bo;
 	struct found f = compute(&a);
 	expect_floats("weights", f.weights, NUMBERS(0.25, 0.75, 0.5, 0.5));
