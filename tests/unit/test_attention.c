@@ -190,12 +190,12 @@ static void test_projected(void **state)
 			      .embeddings = {x, 2, 2, 0},
 			      .source = {x, 2, 2, 0},
 			      .source_values = {x, 2, 2, 0},
-			      .wq = {wq, 2, 1, 1},
-			      .wk = {wk, 2, 1, 1},
-			      .wv = {wv, 2, 2, 2}};
+			      .wq = {wq, 2, 1, 1, NULL, false},
+			      .wk = {wk, 2, 1, 1, NULL, false},
+			      .wv = {wv, 2, 2, 2, NULL, false}};
 	(void)state;
 	attention_set_plain(&a);
-	a.output.wo = (struct matrix){wo, 2, 1, 1, NULL};
+	a.output.wo = (struct matrix){wo, 2, 1, 1, NULL, false};
 	a.output.bo = bo;
 	struct found f = compute(&a);
 	expect_floats("weights", f.weights, NUMBERS(0.25, 0.75, 0.5, 0.5));

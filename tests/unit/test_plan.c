@@ -77,9 +77,9 @@ static struct attention untouchable(const float *nowhere, size_t kv_heads)
 			      .embeddings = {nowhere, TOKENS, WIDTH, 0},
 			      .source = {nowhere, TOKENS, WIDTH, 0},
 			      .source_values = {nowhere, TOKENS, WIDTH, 0},
-			      .wq = {nowhere, WIDTH, HEADS * SIZE, HEADS * SIZE},
-			      .wk = {nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE},
-			      .wv = {nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE},
+			      .wq = {nowhere, WIDTH, HEADS * SIZE, HEADS * SIZE, NULL, false},
+			      .wk = {nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE, NULL, false},
+			      .wv = {nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE, NULL, false},
 			      .bq = nowhere,
 			      .bk = nowhere,
 			      .bv = nowhere};
@@ -140,7 +140,7 @@ static void test_cost_of_heads(void **state)
 	a.masking.causal = true;
 	assert_true(cost_of(&a, one, all_of).attention == TOKENS * (TOKENS + 1) / 2 * (SIZE + SIZE));
 	/* The output takes all heads' contexts: it is not of chosen ones. */
-	a.output.wo = (struct matrix){page, HEADS * SIZE, 5, 5, NULL};
+	a.output.wo = (struct matrix){page, HEADS * SIZE, 5, 5, NULL, false};
 	assert_true(cost_of(&a, one, all_of).output == (double)TOKENS * HEADS * SIZE * 5);
 	assert_true(cost_of(&a, one, weights).output == 0);
 	attention_release(&a);
@@ -180,10 +180,10 @@ static void test_planning_touches_nothing(void **state)
 	attention_release(&a);
 
 	a = untouchable(nowhere, HEADS);
-	a.latent = (struct latent){.down_kv = {nowhere, WIDTH, 10, 10},
-				   .up_q = {{nowhere, WIDTH, SIZE, HEADS * SIZE}, SIZE},
-				   .up_k = {{nowhere, 10, SIZE, HEADS * SIZE}, SIZE},
-				   .up_v = {{nowhere, 10, SIZE, HEADS * SIZE}, SIZE},
+	a.latent = (struct latent){.down_kv = {nowhere, WIDTH, 10, 10, NULL, false},
+				   .up_q = {{nowhere, WIDTH, SIZE, HEADS * SIZE, NULL, false}, SIZE},
+				   .up_k = {{nowhere, 10, SIZE, HEADS * SIZE, NULL, false}, SIZE},
+				   .up_v = {{nowhere, 10, SIZE, HEADS * SIZE, NULL, false}, SIZE},
 				   .kv_gain = nowhere};
 	/* The latent is made for whichever head; what is made of it is a head's own. */
 	assert_true(cost_of(&a, one, want).projections ==
@@ -350,8 +350,8 @@ static void test_started_once(void **state)
 			      .cross = true,
 			      .embeddings = {x, 1, 1, 0},
 			      .source = {source, 2, 1, 0},
-			      .wq = {wq, 1, 1, 1},
-			      .wk = {wk, 1, 1, 1}};
+			      .wq = {wq, 1, 1, 1, NULL, false},
+			      .wk = {wk, 1, 1, 1, NULL, false}};
 	(void)state;
 	attention_set_plain(&a);
 	assert_int_equal(plan_init(&plan, &a, NULL, want, NULL), ATTN_OK);
