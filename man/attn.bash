@@ -53,7 +53,8 @@ _attn_token()
 		-*) ;;
 		*)
 			case $previous in
-			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | =) ;;
+			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
+				--model | --text-file | --text-pair | --ids | --type-ids | --attention | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -74,6 +75,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -82,7 +84,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,tokens | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -145,13 +147,22 @@ _attn()
 		fi
 		return
 		;;
-	-o | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
+	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
 		_attn_files "$word"
 		return
 		;;
+	--attention)
+		COMPREPLY=($(compgen -W "encoder decoder" -- "$word"))
+		return
+		;;
+	--text)
+		if [[ $command == "inspect tokens" || " ${COMP_WORDS[*]} " == *" --model"[\ =]* ]]; then
+			return
+		fi
+		;;
 	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token)
+		--exclude-token | --text-pair | --next)
 		return
 		;;
 	esac
@@ -164,10 +175,10 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view inspect bench roles" ;;
-	inspect) options="token file model --help" ;;
+	inspect) options="token tokens file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
-			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help $matrix $forms $picture $settings"
+			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
@@ -175,24 +186,25 @@ _attn()
 		;;
 	heatmap)
 		options="--output --format --terminal --scores --head --layer --mean --batch --order --image --patches
-			--skip-keys --threads --quiet --help $matrix $picture $settings"
+			--skip-keys --threads --quiet --help $model $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $matrix $settings" ;;
+	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
-		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
+		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;
 	"inspect model") options="--quiet --help --text --tsv --json" ;;
+	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token file model"
+		options="token tokens file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
-	"inspect file",* | "inspect model",* | merge,*)
+	"inspect file",* | "inspect model",* | "inspect tokens",* | merge,*)
 		_attn_files "$word"
 		;;
 	"inspect token",*)

@@ -104,6 +104,13 @@ static enum attn_status add_ranking(struct cost *cost, const struct rows_info *i
 	return status;
 }
 
+/* Whether contexts of a model's layers are kept: with all heads, as cmd/run.c has it. */
+static bool keeps_layers(const struct inputs *in, const struct run_options *r)
+{
+	bool whole = !in->info->joined_heads && in->info->shape.heads == in->subject.whole->shape.heads;
+	return in->model.model && !in->subject.attention && (r->context || (r->everything && whole));
+}
+
 static enum attn_status work_out(struct cost *cost, const struct inputs *in, const struct run_options *r,
 				 struct attn_error *err)
 {
@@ -121,8 +128,9 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 		TRY(model_rows_cost(in->all, &cost->plan, err));
 	if (r->only_vectors)
 		cost->plan.attention = 0;
-	if (in->plan.want.context)
-		cost->results = rows * in->subject.output->context_size * sizeof(float);
+	if (in->plan.want.context || keeps_layers(in, r))
+		cost->results = rows * (info->has_layers ? info->shape.layers : 1) *
+				in->subject.output->context_size * sizeof(float);
 	if (r->everything || r->output)
 		cost->results += rows * subject_output_size(&in->subject) * sizeof(float);
 	else if (!in->model.model)

@@ -16,6 +16,7 @@
 
 static const char usage[] =
     "usage: attn heatmap [options] INPUT...\n"
+    "       attn heatmap [options] --model MODEL --text TEXT\n"
     "\n"
     "Draw attention weights as a picture: rows are queries, columns are keys, darker is\n"
     "more.  INPUT is a file to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
@@ -26,8 +27,8 @@ static const char usage[] =
     "      --format NAME     png, svg or pdf, where FILE does not say it [png]\n"
     "      --terminal        draw on standard output instead: colours, or characters in a pipe\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
-    "      --layer LIST      layers of a stored result, or all, each a row of panels; mean or max\n"
-    "                        [the first]\n"
+    "      --layer LIST      layers of a stored result or model, or all, each a row of panels; mean\n"
+    "                        or max [the first]\n"
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch NUMBER    batch item [0]\n"
     "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"

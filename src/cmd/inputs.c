@@ -104,7 +104,9 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 	if (in->model_options.model)
 		return open_model(in, self, argc, argv, err);
 	if (argc == 0)
-		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
+		return attn_fail(err, ATTN_USAGE,
+				 "no input: give a file, '-' or ROLE=FILE, or --model and a text (see '%s "
+				 "--help')",
 				 self->title);
 	TRY(kernels_check(err));
 	in->operands = argv;

@@ -119,6 +119,9 @@ const char *selection_joins(const struct selection *s, const struct selection_op
 /* Whether each head of each layer is chosen, and none joined. */
 bool selection_is_whole(const struct selection *s, const struct rows_shape *shape);
 
+/* Whether contexts of the chosen layers can be given: each of them whole, with all its heads. */
+bool selection_has_contexts(const struct selection *s, const struct rows_shape *shape);
+
 /* Show what is joined in the place of what was, of which then all is selected. */
 enum attn_status selection_join(struct selection *s, struct inputs *in, struct attn_error *err);
 

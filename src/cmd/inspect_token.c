@@ -15,6 +15,7 @@
 
 static const char usage[] =
     "usage: attn inspect token TOKEN [options] INPUT...\n"
+    "       attn inspect token TOKEN [options] --model MODEL --text TEXT\n"
     "\n"
     "Say what TOKEN attends to, heaviest first, for each head and in the mean over heads.\n"
     "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, or\n"
@@ -28,7 +29,7 @@ static const char usage[] =
     "      --min-distance D  only pairs at least D tokens apart, in self-attention\n"
     "      --head LIST       heads by number or name, such as 0,3-5; no mean then; mean or max\n"
     "                        of all alone [all]\n"
-    "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n"
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"
@@ -41,6 +42,7 @@ static const char usage[] =
     "\n"
     "Output:\n"
     "      --text            lines such as 'it -> animal 0.171' [on a terminal]\n"
+    "      --pretty          the same, also beside --model, where --text is the text\n"
     "      --tsv             a table: layer head query query_token rank key key_token weight\n"
     "                        [elsewhere]\n"
     "      --json, --jsonl   one document, or a line a row, with the same names\n"
@@ -73,6 +75,7 @@ static const struct option table[] = {
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
+    PRETTY_OPTION,
     THREADS_OPTION,
     QUIET_OPTION,
     HELP_OPTION,

@@ -158,6 +158,9 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 	TRY(model_open(&in->model, options->model, err));
 	const struct architecture *a = &in->model->a;
 	const char *only = a->family->causal ? "decoder" : "encoder";
+	if (kind && strcmp(kind, "encoder") != 0 && strcmp(kind, "decoder") != 0)
+		return attn_fail(err, ATTN_USAGE, "'--attention' is '%s', expected 'encoder' or 'decoder'",
+				 kind);
 	if (kind && strcmp(kind, only) != 0)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--attention' is '%s', expected '%s', the only one of a %s model", kind,
@@ -167,6 +170,7 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 		report_note(self, "the text has %zu tokens, more than the %zu that the model was made for",
 			    in->text.count, a->positions);
 	TRY(describe_rows(in, info, err));
+	in->output.context_size = a->heads * a->head_size;
 	return describe_masking(in, &info->shape, settings, err);
 }
 

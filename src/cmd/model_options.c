@@ -9,6 +9,18 @@
 #include "util/memory.h"
 #include "util/number.h"
 
+const char model_usage[] =
+    "\n"
+    "A model and a text instead of INPUT; see attn-models(7):\n"
+    "      --model MODEL       a folder as Hugging Face publishes them, or a GGUF file\n"
+    "      --text TEXT         the text; or\n"
+    "      --text-file FILE    a file with it, '-' for standard input; or\n"
+    "      --ids LIST          its token ids: 1,2,3 or a FILE.npy\n"
+    "      --text-pair TEXT    a second text, for models of pairs\n"
+    "      --type-ids LIST     token types, one a token [the tokenizer's]\n"
+    "      --no-special        without the special tokens that the tokenizer adds\n"
+    "      --attention KIND    encoder or decoder, where a model has both\n";
+
 enum attn_status model_option(struct model_options *m, int id, const struct options *o,
 			      struct attn_error *err)
 {
@@ -38,7 +50,7 @@ enum attn_status model_options_check(const struct model_options *m, struct attn_
 {
 	static const char *const once = "a text is given once";
 	if (!m->model && m->last)
-		return attn_fail(err, ATTN_USAGE, "'--%s' is of a model: it also requires --model DIR",
+		return attn_fail(err, ATTN_USAGE, "'--%s' is of a model: it also requires --model MODEL",
 				 m->last);
 	if (!m->model)
 		return ATTN_OK;
@@ -65,8 +77,9 @@ enum attn_status model_options_text(const struct model_options *m, struct buffer
 		buffer_add_string(text, m->text);
 		return text->failed ? attn_fail_memory(err) : ATTN_OK;
 	}
-	TRY(file_bytes_open(&bytes, m->file, err));
-	buffer_add(text, bytes.data, bytes.length);
+	TRY(file_bytes_open_text(&bytes, m->file, err));
+	if (bytes.length > 0)
+		buffer_add(text, bytes.data, bytes.length);
 	file_bytes_release(&bytes);
 	return text->failed ? attn_fail_memory(err) : ATTN_OK;
 }

@@ -27,17 +27,8 @@ struct model_options {
 		"no-special", no_argument, NULL, OPTION_NO_SPECIAL                                           \
 	}
 
-/* How --help tells of them. */
-#define MODEL_USAGE                                                                                          \
-	"A model and a text instead of an INPUT; see attn-models(7):\n"                                      \
-	"      --model DIR         a Hugging Face folder\n"                                                  \
-	"      --text TEXT         the text; or\n"                                                           \
-	"      --text-file FILE    a file with it, '-' for standard input; or\n"                             \
-	"      --ids LIST          its token ids: 1,2,3 or a FILE.npy\n"                                     \
-	"      --text-pair TEXT    a second text, for models of pairs\n"                                     \
-	"      --type-ids LIST     token types, one a token [the tokenizer's]\n"                             \
-	"      --no-special        without the special tokens that the tokenizer adds\n"                     \
-	"\n"
+/* How --help tells of them, behind the usage of a command that takes an INPUT. */
+extern const char model_usage[];
 
 static inline bool is_model_option(int id)
 {

@@ -88,6 +88,12 @@ enum {
 		"threads", required_argument, NULL, OPTION_THREADS                                           \
 	}
 
+/* The form that --text is, under a name for where --text is the text of a model. */
+#define PRETTY_OPTION                                                                                        \
+	{                                                                                                    \
+		"pretty", no_argument, NULL, OPTION_TEXT                                                     \
+	}
+
 /* All roles and settings: a table, name, kind, form, meaning and option, or on a terminal a
  * text. */
 enum attn_status print_roles(const struct command *self, struct attn_error *err);
@@ -96,7 +102,6 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
 	    {"columns", required_argument, NULL, OPTION_COLUMNS},                                            \
-	    {"pretty", no_argument, NULL, OPTION_TEXT},                                                      \
 	{                                                                                                    \
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
 	}

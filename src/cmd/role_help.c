@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/model_options.h"
 #include "cmd/options.h"
 #include "cmd/ranking_output.h"
 
@@ -102,7 +103,7 @@ enum attn_status print_usage(const struct command *self, struct attn_error *err)
 	struct buffer text = BUFFER_INIT;
 	buffer_add_string(&text, self->usage);
 	if (self->usage_end) {
-		buffer_add_char(&text, '\n');
+		buffer_printf(&text, "%s\n", model_usage);
 		add_setting_usage(&text);
 		buffer_printf(&text, "\n%s", self->usage_end);
 	}

@@ -30,7 +30,8 @@ struct run_command {
 	struct inputs in;
 	struct cost cost;          /* of a dry run */
 	struct selection selected; /* heads and layers; all, once they are shown */
-	bool some;                 /* --head, --layer or --mean chose or joined them */
+	bool some;                 /* --head, --layer or --mean chose heads, or joined heads or layers */
+	bool *context_layers;      /* which layers contexts are of, owned; NULL: all */
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
 	size_t file_count;
@@ -145,7 +146,7 @@ static enum attn_status open_files(struct run_command *c, struct attn_error *err
 static enum attn_status check_possible(const struct run_command *c, struct attn_error *err)
 {
 	const struct subject *subject = &c->in.subject;
-	bool read = !subject->attention && !c->options.merge;
+	bool read = !subject->attention && !c->options.merge && !c->in.model.model;
 	if (read && run_wants_vectors(&c->options))
 		return attn_fail(err, ATTN_USAGE,
 				 "a stored result has weights, but no Q, K and V: give the input it was made "
@@ -205,7 +206,8 @@ static enum attn_status open_consumers(struct run_command *c, struct attn_error 
 	if (status == ATTN_OK)
 		status = open_files(c, err);
 	if (status == ATTN_OK && context) {
-		status = context_consumer_init(&c->contexts, shape, context_size / shape->heads, err);
+		status = context_consumer_init_layers(&c->contexts, shape, c->context_layers,
+						      context_size / shape->heads, err);
 		if (status == ATTN_OK && !subject_is_view(&c->in.subject))
 			c->consumers[c->consumer_count++] = &c->contexts.consumer;
 	}
@@ -298,27 +300,40 @@ static struct rows_want wanted(const struct run_command *c)
 static enum attn_status stream(struct run_command *c, struct attn_error *err)
 {
 	struct row_consumer *contexts[] = {&c->contexts.consumer};
+	const struct rows_selection layers = {.layers = c->context_layers};
 	enum attn_status status = ATTN_OK;
 	if (c->options.only_vectors) /* of which no row is needed */
 		return c->in.all->start(c->in.all, err);
 	if (c->options.only_model)
 		return ATTN_OK;
 	if (subject_is_view(&c->in.subject) && c->contexts.context)
-		status = progress_stream(c->self, c->in.all, NULL, contexts, 1, err);
+		status = progress_stream(c->self, c->in.all, &layers, contexts, 1, err);
 	return status == ATTN_OK
 		   ? progress_stream(c->self, c->in.rows.source, NULL, c->consumers, c->consumer_count, err)
 		   : status;
 }
 
-/* An option for what a model has of one layer at a time, or NULL. */
+/* An option for what is of one layer of a model at a time, or NULL. */
 static const char *of_one_layer(const struct run_options *r)
 {
-	return r->context              ? "--context"
-	       : r->output             ? "--output"
+	return r->output               ? "--output"
 	       : r->vectors[VECTORS_Q] ? "--q"
 	       : r->vectors[VECTORS_K] ? "--k"
 	       : r->vectors[VECTORS_V] ? "--v"
 				       : NULL;
+}
+
+/* Once they are shown, the selection is of all that is shown. */
+static enum attn_status keep_layers(struct run_command *c, struct attn_error *err)
+{
+	size_t layers = c->in.info->shape.layers;
+	if (!c->selected.layers)
+		return ATTN_OK;
+	c->context_layers = array_alloc(layers, sizeof *c->context_layers);
+	if (!c->context_layers)
+		return attn_fail_memory(err);
+	memcpy(c->context_layers, c->selected.layers, layers * sizeof *c->context_layers);
+	return ATTN_OK;
 }
 
 static enum attn_status open_inputs(struct run_command *c, int argc, char **argv, struct attn_error *err)
@@ -332,12 +347,12 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 	TRY(selection_open(&c->selected, s, c->in.info, err));
 	if (of_one_layer(&c->options))
 		TRY(inputs_focus(&c->in, &c->selected, of_one_layer(&c->options), err));
-	c->some = !selection_is_whole(&c->selected, &c->in.info->shape);
+	c->some = !selection_has_contexts(&c->selected, &c->in.info->shape);
 	if (c->some && (c->options.context || c->options.output))
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' and '%s' cannot be combined: a context has all heads side by side, "
 				 "whatever is shown of their weights",
-				 s->heads ? "--head" : "--layer",
+				 selection_joins(&c->selected, s, joins, sizeof joins) ? joins : "--head",
 				 c->options.context ? "--context" : "--output");
 	if (c->options.scores && selection_joins(&c->selected, s, joins, sizeof joins))
 		return attn_fail(
@@ -347,6 +362,7 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 		    joins);
 	const struct rows_selection rows = selection_rows(&c->selected);
 	TRY(inputs_plan(&c->in, &rows, wanted(c), err));
+	TRY(keep_layers(c, err));
 	return selection_show(&c->selected, &c->in, err);
 }
 
@@ -431,6 +447,7 @@ static void release(struct run_command *c)
 		vectors_file_abort(&c->vectors[i]);
 	shard_file_release(&c->shard);
 	free(c->projected);
+	free(c->context_layers);
 	selection_release(&c->selected);
 	view_request_release(&c->options.view);
 	cost_release(&c->cost);

@@ -8,7 +8,7 @@
 #include "util/number.h"
 
 /* What attn run and attn merge can write. */
-#define OUTPUTS_USAGE(scores)                                                                                \
+#define OUTPUTS_USAGE(scores, pretty)                                                                        \
 	"Only these, where any is given; '-' is standard output, and the ending picks the\n"                 \
 	"format: .safetensors .npy .npz .json .tsv\n"                                                        \
 	"      --context FILE      context vectors, heads side by side\n"                                    \
@@ -22,7 +22,7 @@
 	"      --min-distance D    a ranking lists only pairs at least D tokens apart\n"                     \
 	"      --text, --tsv, --json, --jsonl\n"                                                             \
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
-	"                          else tsv]\n"                                                              \
+	"                          else tsv]\n" pretty                                                       \
 	"      --columns LIST      only these columns of a ranking, in this order [all]\n"                   \
 	"\n"                                                                                                 \
 	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
@@ -40,8 +40,12 @@
 	"                          Q, K and V as they enter the scores: projected, normalised,\n"            \
 	"                          rotated, joined with the KV cache and appended keys\n"
 
+#define PRETTY_USAGE                                                                                         \
+	"      --pretty            the same as --text, also beside --model, where --text is the text\n"
+
 const char run_usage[] =
     "usage: attn run [options] INPUT...\n"
+    "       attn run [options] --model MODEL --text TEXT\n"
     "\n"
     "Compute attention.  Writes DIR/attention.safetensors (context, output, weights),\n"
     "DIR/rankings.tsv and a heatmap PNG for each head and for all, and prints which key each\n"
@@ -53,15 +57,22 @@ const char run_usage[] =
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
     "\n" OUTPUTS_USAGE(
-	SCORES_USAGE) "\n"
-		      "Which heads, then without context and output:\n"
+	SCORES_USAGE,
+	PRETTY_USAGE) "\n"
+		      "Which heads (then without context and output) and layers:\n"
 		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of all\n"
 		      "                          [all]\n"
-		      "      --layer LIST        layers of a stored result; mean or max of all [all]\n"
+		      "      --layer LIST        layers of a stored result or model; mean or max of\n"
+		      "                          all [all]\n"
 		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
 		      "                          --layer LIST\n"
 		      "\n"
-		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE;
+		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE "\n"
+		      "Of a model alone:\n"
+		      "      --hidden FILE       (layers + 1, tokens, width): what enters and leaves its "
+		      "layers\n"
+		      "      --logits FILE       (tokens, ids): what it predicts\n"
+		      "      --next K            print the K likeliest next tokens, of a decoder\n";
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
 			     "      --quiet             say nothing beside results but errors\n"
@@ -76,7 +87,8 @@ const char merge_usage[] =
     "bytes.  SHARD is a file DIR/part-I-of-N.safetensors; all N are needed, in any order.\n"
     "\n"
     "  -o, --directory DIR     where to write [attn-out]\n"
-    "\n" OUTPUTS_USAGE("") "\n"
+    "\n" OUTPUTS_USAGE("",
+		       "") "\n"
 			   "      --threads N         threads [the processors that this process may use]\n"
 			   "      --quiet             say nothing beside results but errors\n"
 			   "  -h, --help              show this help\n"
@@ -135,6 +147,7 @@ static const struct option run_table[] = {
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
     TABLE_OPTIONS,
+    PRETTY_OPTION,
     PICTURE_OPTIONS,
     THREADS_OPTION,
     QUIET_OPTION,

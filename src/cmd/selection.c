@@ -240,10 +240,14 @@ enum attn_status selection_join(struct selection *s, struct inputs *in, struct a
 		    err);
 }
 
+bool selection_has_contexts(const struct selection *s, const struct rows_shape *shape)
+{
+	return !s->join_heads && !s->join_layers && count_chosen(s->heads, shape->heads) == shape->heads;
+}
+
 bool selection_is_whole(const struct selection *s, const struct rows_shape *shape)
 {
-	return !s->join_heads && !s->join_layers && count_chosen(s->heads, shape->heads) == shape->heads &&
-	       count_chosen(s->layers, shape->layers) == shape->layers;
+	return selection_has_contexts(s, shape) && count_chosen(s->layers, shape->layers) == shape->layers;
 }
 
 enum attn_status selection_show(struct selection *s, struct inputs *in, struct attn_error *err)

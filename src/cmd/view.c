@@ -14,6 +14,7 @@
 
 static const char usage[] =
     "usage: attn view [options] INPUT...\n"
+    "       attn view [options] --model MODEL --text TEXT\n"
     "\n"
     "Make one web page that shows attention weights: tokens joined by lines, matrices, and\n"
     "all heads at a glance.  The page needs no network and no other file.  INPUT is a file\n"
@@ -21,7 +22,7 @@ static const char usage[] =
     "\n"
     "  -o, --output FILE     where to write the page; '-' is standard output [page.html]\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
-    "      --layer LIST      layers of a stored result; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n"
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "      --title TEXT      title of the page [the names of the files]\n"

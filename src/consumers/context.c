@@ -4,12 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/checked.h"
 #include "util/memory.h"
+
+/* How many of the first `end` layers are chosen. */
+static size_t count_layers(const bool *layers, size_t end)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < end; i++)
+		count += rows_chosen(layers, i);
+	return count;
+}
 
 static float *place_of(const struct context_consumer *s, const struct row_block *block, size_t row)
 {
+	size_t layer = count_layers(s->layers, block->layer) * s->batch + block->batch;
 	return s->context +
-	       ((block->batch * s->queries + block->query + row) * s->heads + block->head) * s->value_size;
+	       ((layer * s->queries + block->query + row) * s->heads + block->head) * s->value_size;
 }
 
 static void place(struct row_consumer *consumer, struct row_block *block)
@@ -39,6 +50,7 @@ void context_consumer_into(struct context_consumer *s, const struct rows_shape *
 	    .consumer = {.consume = consume, .place = place, .any_order = true, .no_weights = true},
 	    .context = context,
 	    .given = true,
+	    .batch = shape->batch,
 	    .queries = shape->queries,
 	    .heads = shape->heads,
 	    .value_size = value_size};
@@ -47,8 +59,17 @@ void context_consumer_into(struct context_consumer *s, const struct rows_shape *
 enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_shape *shape,
 				       size_t value_size, struct attn_error *err)
 {
-	float *context = floats_alloc4(shape->batch, shape->queries, shape->heads, value_size);
+	return context_consumer_init_layers(s, shape, NULL, value_size, err);
+}
+
+enum attn_status context_consumer_init_layers(struct context_consumer *s, const struct rows_shape *shape,
+					      const bool *layers, size_t value_size, struct attn_error *err)
+{
+	size_t items;
+	bool small = size_mul(count_layers(layers, shape->layers), shape->batch, &items);
+	float *context = small ? floats_alloc4(items, shape->queries, shape->heads, value_size) : NULL;
 	context_consumer_into(s, shape, value_size, context);
+	s->layers = layers;
 	s->given = false;
 	return context ? ATTN_OK : attn_fail_memory(err);
 }

@@ -1,4 +1,4 @@
-/* The consumer that gathers contexts, heads side by side. */
+/* The consumer that gathers contexts, heads side by side, layer by layer. */
 #ifndef ATTN_CONSUMERS_CONTEXT_H
 #define ATTN_CONSUMERS_CONTEXT_H
 
@@ -6,18 +6,24 @@
 
 struct context_consumer {
 	struct row_consumer consumer;
-	float *context; /* (batch, queries, heads * value_size), owned, unless it was given */
+	float *context; /* (chosen layers, batch, queries, heads * value_size), owned, unless it was given */
 
 	/* Private. */
 	bool given;
-	size_t queries, heads, value_size;
+	const bool *layers;
+	size_t batch, queries, heads, value_size;
 };
 
 /* For a source whose blocks carry contexts of `value_size` numbers. */
 enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_shape *shape,
 				       size_t value_size, struct attn_error *err);
 
-/* The same into memory that is there, (batch, queries, heads * value_size). */
+/* The same for a stream of some layers: those chosen in layers[shape->layers] (NULL: all), which
+ * must outlive the consumer. */
+enum attn_status context_consumer_init_layers(struct context_consumer *s, const struct rows_shape *shape,
+					      const bool *layers, size_t value_size, struct attn_error *err);
+
+/* All layers into memory that is there, (layers, batch, queries, heads * value_size). */
 void context_consumer_into(struct context_consumer *s, const struct rows_shape *shape, size_t value_size,
 			   float *context);
 void context_consumer_release(struct context_consumer *s); /* safe on a zeroed consumer */

@@ -65,13 +65,10 @@ static enum attn_status load(int fd, const char *path, struct file_bytes *bytes,
 			return ATTN_OK;
 		}
 	}
-	enum attn_status status = read_to_end(fd, path, bytes, err);
-	if (status == ATTN_OK && bytes->length == 0)
-		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' is empty", path);
-	return status;
+	return read_to_end(fd, path, bytes, err);
 }
 
-enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, struct attn_error *err)
+enum attn_status file_bytes_open_text(struct file_bytes *bytes, const char *path, struct attn_error *err)
 {
 	*bytes = (struct file_bytes){0};
 	bool standard = strcmp(path, "-") == 0;
@@ -87,6 +84,20 @@ enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, str
 	if (status != ATTN_OK)
 		file_bytes_release(bytes);
 	return status;
+}
+
+static enum attn_status refuse_empty(struct file_bytes *bytes, const char *name, struct attn_error *err)
+{
+	if (bytes->length > 0)
+		return ATTN_OK;
+	file_bytes_release(bytes);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is empty", name);
+}
+
+enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, struct attn_error *err)
+{
+	TRY(file_bytes_open_text(bytes, path, err));
+	return refuse_empty(bytes, strcmp(path, "-") == 0 ? "standard input" : path, err);
 }
 
 enum attn_status file_bytes_open_regular(struct file_bytes *bytes, const char *path, size_t most,
@@ -108,8 +119,9 @@ enum attn_status file_bytes_open_regular(struct file_bytes *bytes, const char *p
 		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);
 	enum attn_status status = load(fd, path, bytes, err);
 	close(fd);
-	if (status != ATTN_OK)
-		file_bytes_release(bytes);
+	if (status == ATTN_OK)
+		return refuse_empty(bytes, path, err);
+	file_bytes_release(bytes);
 	return status;
 }
 

@@ -16,6 +16,9 @@ struct file_bytes {
 /* Map a regular file (read-only), or read a pipe or device to its end.  A
  * directory, a missing or unreadable file is ATTN_FAILED; the message names it. */
 enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, struct attn_error *err);
+
+/* The same of a text, which may be empty. */
+enum attn_status file_bytes_open_text(struct file_bytes *bytes, const char *path, struct attn_error *err);
 void file_bytes_release(struct file_bytes *bytes);
 
 /* The same for one of the files of a folder, which is a regular file of at most `most` bytes, and

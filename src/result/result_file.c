@@ -27,16 +27,21 @@ static void add_axis(struct tensor_spec *spec, const char *name, size_t length, 
 	    (struct axis){.name = name, .length = length, .first = first, .labels = labels};
 }
 
+static void add_layer_axis(struct tensor_spec *spec, const struct rows_info *info)
+{
+	if (!info->has_layers)
+		return;
+	add_axis(spec, "layer", info->shape.layers, info->first_layer, NULL);
+	spec->axes[spec->rank - 1].numbers = info->layer_numbers;
+}
+
 /* weights or scores, (H, N, M) with layers and batch items in front as the input has them. */
 static void add_rows_spec(struct result_file *file, const char *name, const char *value_name)
 {
 	const struct rows_info *info = file->subject->info;
 	struct tensor_spec *spec = &file->specs[file->spec_count++];
 	*spec = (struct tensor_spec){.name = name, .value_name = value_name, .dtype = DTYPE_F32};
-	if (info->has_layers) {
-		add_axis(spec, "layer", info->shape.layers, info->first_layer, NULL);
-		spec->axes[spec->rank - 1].numbers = info->layer_numbers;
-	}
+	add_layer_axis(spec, info);
 	if (info->has_batch)
 		add_axis(spec, "batch", info->shape.batch, 0, NULL);
 	add_axis(spec, "head", info->shape.heads, 0, NULL);
@@ -46,12 +51,19 @@ static void add_rows_spec(struct result_file *file, const char *name, const char
 	add_axis(spec, "key", info->shape.keys, 0, &info->key_labels);
 }
 
-/* context or output, (N, columns) or with batch items in front. */
+/* How many layers a context is of: those that are shown. */
+static size_t context_layers(const struct subject *subject)
+{
+	return subject->info->has_layers ? subject->info->shape.layers : 1;
+}
+
+/* context or output, (N, columns) or with layers and batch items in front. */
 static void add_columns_spec(struct result_file *file, const char *name, size_t columns)
 {
 	const struct rows_info *info = file->subject->whole;
 	struct tensor_spec *spec = &file->specs[file->spec_count++];
 	*spec = (struct tensor_spec){.name = name, .value_name = name, .dtype = DTYPE_F32};
+	add_layer_axis(spec, file->subject->info);
 	if (info->has_batch)
 		add_axis(spec, "batch", info->shape.batch, 0, NULL);
 	add_axis(spec, "query", info->shape.queries, 0, &info->query_labels);
@@ -347,7 +359,7 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 			       struct attn_error *err)
 {
 	const struct subject *subject = file->subject;
-	size_t rows = subject->whole->shape.batch * subject->whole->shape.queries,
+	size_t rows = context_layers(subject) * subject->whole->shape.batch * subject->whole->shape.queries,
 	       index = file->parts.weights || file->parts.scores;
 	enum attn_status status = ATTN_OK;
 	if (file->parts.context)

@@ -60,6 +60,7 @@ attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
+attn-inspect-tokens|inspect tokens
 attn-bench|bench'
 
 # The options of a help text, without -h and --help, which every command has.
