@@ -36,4 +36,7 @@ enum attn_status tokenizer_read_json(const char *path, cJSON **root, struct attn
 enum attn_status tokenizer_read_wordpiece(struct tokenizer *t, const char *folder, struct attn_error *err);
 enum attn_status tokenizer_read_bpe(struct tokenizer *t, const char *folder, struct attn_error *err);
 
+/* Read a SentencePiece model into an empty tokenizer: as it is, with nothing added around the text. */
+enum attn_status tokenizer_read_sentencepiece(struct tokenizer *t, const char *path, struct attn_error *err);
+
 #endif

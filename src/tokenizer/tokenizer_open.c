@@ -107,6 +107,9 @@ static enum attn_status open_file(struct tokenizer *t, const char *path, struct 
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	bool wordpiece = strcmp(name, "vocab.txt") == 0;
+	size_t length = strlen(name);
+	if (length >= 6 && strcmp(name + length - 6, ".model") == 0)
+		return tokenizer_read_sentencepiece(t, path, err);
 	if (!wordpiece && strcmp(name, "vocab.json") != 0 && strcmp(name, "merges.txt") != 0)
 		return open_json(t, path, err);
 	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
