@@ -576,8 +576,91 @@ def make_picture():
         put("picture/%s.png" % name, data)
 
 
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7f | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def message(*fields):
+    """A message of protocol buffers: numbers, floats and bytes by the number of their field."""
+    out = b""
+    for field, value in fields:
+        if isinstance(value, float):
+            out += varint(field << 3 | 5) + struct.pack("<f", value)
+        elif isinstance(value, int):
+            out += varint(field << 3) + varint(value)
+        else:
+            out += varint(field << 3 | 2) + varint(len(value)) + value
+    return out
+
+
+def piece(text, score, kind=1):
+    return (1, message((1, text.encode()), (2, float(score)), (3, kind)))
+
+
+def charsmap(units, strings):
+    array = [units.get(i, 0) for i in range(512)]
+    return struct.pack("<513I", 4 * len(array), *array) + strings
+
+
+def make_sentencepiece():
+    pieces = [piece("<unk>", 0, 2), piece("\u2581", -1), piece("a", -2), piece("ab", -1.5), piece("aa", -3, 5),
+              piece("bc", 0, 4), piece("aaa", -2.5)]
+    octets = [piece("<0x%02X>" % i, 0, 6) for i in range(256)]
+    # "a" -> "b", and a node that leads back to itself.
+    one = charsmap({97: (97 ^ 256) << 10 | 1 << 8 | 97, 256: 1 << 31}, b"b\0")
+    loop = charsmap({97: 97 << 10 | 97, 98: 0x1fffff << 10 | 1 << 9 | 1 << 8 | 98}, b"")
+    files = {
+        "unigram": message(*pieces),
+        "bpe": message(*pieces, (2, message((3, 2))), (3, message((3, 0), (4, 0)))),
+        "bytes": message(*pieces, *octets, (2, message((3, 2), (35, 1), (24, 1)))),
+        "map": message(*pieces, (3, message((2, one)))),
+        "bad-loop": message(*pieces, (3, message((2, loop), (5, 0)))),
+        "bad-map": message(*pieces, (3, message((2, b"\xff\xff\xff\xff1234")))),
+        "bad-twice": message(*pieces, piece("a", 0)),
+        "bad-score": message(*pieces, piece("b", float("nan"))),
+        "bad-type": message(*pieces, piece("b", 0, 9)),
+        "bad-word": message(*pieces, (2, message((3, 3)))),
+        "bad-no-bytes": message(*pieces, (2, message((35, 1)))),
+        "bad-cut": message(*pieces)[:-3],
+        "bad-group": message(*pieces) + b"\x0b\x0c",
+        "bad-empty": b"",
+    }
+    for name, data in files.items():
+        put("sentencepiece/%s.model" % name, data)
+
+
+def make_algorithm():
+    letters = {"a": 0, "b": 1, "c": 2}
+    files = {
+        "bpe": {"vocab": {**letters, "ab": 3, "bc": 4, "abc": 9}, "merges": ["b c", ["a", "b"], ["a", "bc"]]},
+        "bpe-unknown": {"type": "BPE", "vocab": {**letters, "?": 4}, "merges": [], "unk_token": "?", "fuse_unk": True},
+        "bpe-bytes": {"vocab": {**letters, "<0xC3>": 7, "<0xA9>": 7}, "merges": [], "byte_fallback": True,
+                      "ignore_merges": True},
+        "bpe-affixes": {"vocab": {"a": 0, "##b": 1, "ab": 2, "##b</w>": 3}, "merges": ["a ##b"],
+                        "continuing_subword_prefix": "##", "end_of_word_suffix": "</w>"},
+        "wordpiece": {"vocab": {"[UNK]": 0, "un": 1, "##aff": 2, "##able": 3, "a": 4, "##b": 5},
+                      "max_input_chars_per_word": 20},
+        "wordlevel": {"type": "WordLevel", "vocab": {"abcabaab": 5, "<unk>": 3}},
+        "unigram": {"unk_id": 0, "vocab": [["?", -1], ["a", -2.5], ["ab", -3], ["abc", -1], ["abc", -2]]},
+        "unigram-bytes": {"type": "Unigram", "unk_id": None, "byte_fallback": True,
+                          "vocab": [["a", -2], ["b", -1], ["c", -1], ["<0xC3>", 0]]},
+        "bad-merge": {"vocab": letters, "merges": ["a d"]},
+        "bad-pair": {"vocab": letters, "merges": [["a"]]},
+        "bad-prefix": {"vocab": {**letters, "ab": 4}, "merges": ["a b"], "continuing_subword_prefix": "####"},
+        "bad-id": {"vocab": {"a": 1e15}},
+        "bad-unknown": {"unk_id": 7, "vocab": [["a", 0]]},
+        "bad-type": {"type": "CharBPE"},
+    }
+    for name, data in files.items():
+        put("algorithm/%s.json" % name, json.dumps(data).encode())
+
+
 if __name__ == "__main__":
-    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture"):
+    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "sentencepiece", "algorithm"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -587,3 +670,5 @@ if __name__ == "__main__":
     make_table()
     make_parts()
     make_picture()
+    make_sentencepiece()
+    make_algorithm()
