@@ -148,7 +148,7 @@ enum attn_status normalizer_parse(struct normalizer_list *list, const cJSON *obj
 enum attn_status normalizer_apply(const struct normalizer_list *list, struct aligned *text, size_t origin,
 				  struct attn_error *err)
 {
-	struct aligned next = {.failed = false};
+	struct aligned next = {.most = text->most};
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; status == ATTN_OK && i < list->count; i++) {
 		aligned_clear(&next);
