@@ -9,7 +9,9 @@
 #include "util/memory.h"
 
 enum {
-	MAX_CONTENT = 1024, /* bytes; it bounds what a place in a text can cost */
+	/* Bytes; they bound what a place in a text can cost. */
+	MAX_CONTENT = 1024,
+	MAX_SOUGHT = 64 * MAX_CONTENT,
 };
 
 void added_release(struct added_vocabulary *v)
@@ -82,7 +84,7 @@ static enum attn_status add(struct added_vocabulary *v, struct vocabulary *conte
 static enum attn_status set_sought(struct added_token *token, const struct normalizer_list *normalizers,
 				   struct attn_error *err)
 {
-	struct aligned text = {.failed = false};
+	struct aligned text = {.most = MAX_SOUGHT};
 	aligned_add_original(&text, token->content, strlen(token->content), 0);
 	enum attn_status status = aligned_check(&text, err);
 	if (status == ATTN_OK && token->normalized)
@@ -117,8 +119,8 @@ static int compare_ids(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static enum attn_status make_index(struct added_index *index, const struct added_vocabulary *v, bool normalized,
-				   struct attn_error *err)
+static enum attn_status make_index(struct added_index *index, const struct added_vocabulary *v,
+				   bool normalized, struct attn_error *err)
 {
 	index->items = array_alloc(v->count, sizeof *index->items);
 	if (!index->items)
@@ -136,8 +138,8 @@ static enum attn_status make_index(struct added_index *index, const struct added
 }
 
 static enum attn_status parse_all(struct added_vocabulary *v, struct vocabulary *contents, const cJSON *array,
-				  const struct algorithm *algorithm, const struct normalizer_list *normalizers,
-				  struct attn_error *err)
+				  const struct algorithm *algorithm,
+				  const struct normalizer_list *normalizers, struct attn_error *err)
 {
 	size_t next_id = algorithm_size(algorithm);
 	TRY(reserve(v, contents, array, err));
@@ -152,8 +154,9 @@ static enum attn_status parse_all(struct added_vocabulary *v, struct vocabulary 
 	return make_index(&v->normalized, v, true, err);
 }
 
-enum attn_status added_parse(struct added_vocabulary *v, const cJSON *array, const struct algorithm *algorithm,
-			     const struct normalizer_list *normalizers, struct attn_error *err)
+enum attn_status added_parse(struct added_vocabulary *v, const cJSON *array,
+			     const struct algorithm *algorithm, const struct normalizer_list *normalizers,
+			     struct attn_error *err)
 {
 	struct vocabulary contents = {.count = 0};
 	if (!array)

@@ -44,8 +44,9 @@ struct added_vocabulary {
  * vocabulary where that has it, else the next free one: the reference does not go by the id that is
  * stated.  Of tokens with the same content the last one counts.  Nothing of `array` is needed
  * afterwards. */
-enum attn_status added_parse(struct added_vocabulary *v, const cJSON *array, const struct algorithm *algorithm,
-			     const struct normalizer_list *normalizers, struct attn_error *err);
+enum attn_status added_parse(struct added_vocabulary *v, const cJSON *array,
+			     const struct algorithm *algorithm, const struct normalizer_list *normalizers,
+			     struct attn_error *err);
 void added_release(struct added_vocabulary *v);
 
 /* Find the next token in text[length] that begins at *at or behind it: the leftmost, and the longest of

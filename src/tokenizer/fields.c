@@ -13,8 +13,8 @@ const cJSON *field_get(const cJSON *object, const char *key)
 static enum attn_status wrong_kind(const char *key, const cJSON *item, const char *expected,
 				   struct attn_error *err)
 {
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", key, item ? json_kind(item) : "missing",
-			 expected);
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s' is %s, expected %s", key,
+			 item ? json_kind(item) : "missing", expected);
 }
 
 enum attn_status field_string(const cJSON *object, const char *key, const char *otherwise, const char **out,
@@ -51,8 +51,8 @@ enum attn_status field_count(const cJSON *object, const char *key, size_t otherw
 	if (item && !cJSON_IsNumber(item))
 		return wrong_kind(key, item, "a whole number", err);
 	if (item && !(number >= 0 && number <= (double)most && number == floor(number)))
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is %g, expected a whole number up to %zu", key, number,
-				 most);
+		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is %g, expected a whole number up to %zu", key,
+				 number, most);
 	*out = item ? (size_t)number : otherwise;
 	return ATTN_OK;
 }

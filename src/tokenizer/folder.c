@@ -7,7 +7,8 @@
 #include "tokenizer/fields.h"
 #include "tokenizer/tokenizer_internal.h"
 
-static enum attn_status read_optional(const char *folder, const char *name, cJSON **root, struct attn_error *err)
+static enum attn_status read_optional(const char *folder, const char *name, cJSON **root,
+				      struct attn_error *err)
 {
 	struct buffer path = BUFFER_INIT;
 	buffer_printf(&path, "%s/%s", folder, name);
@@ -38,7 +39,8 @@ void folder_release(struct folder *f)
 
 bool folder_is(const struct folder *f, const char *name, const char *model_type)
 {
-	const cJSON *class = field_get(f->config, "tokenizer_class"), *type = field_get(f->model, "model_type");
+	const cJSON *class = field_get(f->config, "tokenizer_class"),
+		    *type = field_get(f->model, "model_type");
 	size_t length = strlen(name);
 	if (cJSON_IsString(class))
 		return strncmp(class->valuestring, name, length) == 0 &&
@@ -79,10 +81,13 @@ static void add_token(struct buffer *out, const char *content, const cJSON *flag
 	const struct {
 		const char *name;
 		bool otherwise;
-	} keys[] = {{"single_word", false}, {"lstrip", special && mask}, {"rstrip", false},
-		    {"normalized", !special}, {"special", special}};
+	} keys[] = {{"single_word", false},
+		    {"lstrip", special && mask},
+		    {"rstrip", false},
+		    {"normalized", !special},
+		    {"special", special}};
 	buffer_add_string(out, out->length && out->data[out->length - 1] == '}' ? ", {\"content\": "
-										 : "{\"content\": ");
+										: "{\"content\": ");
 	buffer_add_json_string(out, content);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const cJSON *item = field_get(flags, keys[i].name);

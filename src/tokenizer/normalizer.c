@@ -46,8 +46,10 @@ static enum attn_status parse_bert(struct normalizer_list *list, const cJSON *ob
 	TRY(field_bool(object, "handle_chinese_chars", true, &chinese, err));
 	TRY(field_bool(object, "lowercase", true, &lowercase, err));
 	TRY(field_bool(object, "strip_accents", lowercase, &accents, err));
-	bool added = (!clean || normalizer_add(list, normalize_clean, err)) && (!chinese || normalizer_add(list, normalize_chinese, err)) &&
-		     (!accents || (normalizer_add(list, normalize_form, err) && normalizer_add(list, normalize_nonspacing, err))) &&
+	bool added = (!clean || normalizer_add(list, normalize_clean, err)) &&
+		     (!chinese || normalizer_add(list, normalize_chinese, err)) &&
+		     (!accents || (normalizer_add(list, normalize_form, err) &&
+				   normalizer_add(list, normalize_nonspacing, err))) &&
 		     (!lowercase || normalizer_add(list, normalize_lowercase, err));
 	return added ? ATTN_OK : err->status;
 }
@@ -67,13 +69,15 @@ static enum attn_status parse_text(struct normalizer_step *step, const cJSON *ob
 	return step->text ? ATTN_OK : attn_fail_memory(err);
 }
 
-static enum attn_status parse_replace(struct normalizer_step *step, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_replace(struct normalizer_step *step, const cJSON *object,
+				      struct attn_error *err)
 {
 	TRY(field_pattern(object, &step->pattern, err));
 	return parse_text(step, object, "content", err);
 }
 
-static enum attn_status parse_prepend(struct normalizer_step *step, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_prepend(struct normalizer_step *step, const cJSON *object,
+				      struct attn_error *err)
 {
 	return parse_text(step, object, "prepend", err);
 }
@@ -99,18 +103,12 @@ static const struct {
 	normalizer_function *apply;
 	enum attn_status (*parse)(struct normalizer_step *step, const cJSON *object, struct attn_error *err);
 } types[] = {
-    {"NFC", normalize_form, parse_form},
-    {"NFD", normalize_form, parse_form},
-    {"NFKC", normalize_form, parse_form},
-    {"NFKD", normalize_form, parse_form},
-    {"Lowercase", normalize_lowercase, NULL},
-    {"StripAccents", normalize_accents, NULL},
-    {"Strip", normalize_strip, parse_strip},
-    {"Replace", normalize_replace, parse_replace},
-    {"Prepend", normalize_prepend, parse_prepend},
-    {"Nmt", normalize_nmt, NULL},
-    {"ByteLevel", normalize_bytes, NULL},
-    {"Precompiled", normalize_map, parse_map},
+    {"NFC", normalize_form, parse_form},           {"NFD", normalize_form, parse_form},
+    {"NFKC", normalize_form, parse_form},          {"NFKD", normalize_form, parse_form},
+    {"Lowercase", normalize_lowercase, NULL},      {"StripAccents", normalize_accents, NULL},
+    {"Strip", normalize_strip, parse_strip},       {"Replace", normalize_replace, parse_replace},
+    {"Prepend", normalize_prepend, parse_prepend}, {"Nmt", normalize_nmt, NULL},
+    {"ByteLevel", normalize_bytes, NULL},          {"Precompiled", normalize_map, parse_map},
 };
 
 static enum attn_status parse_one(struct normalizer_list *list, const cJSON *object, const char *type,
@@ -126,7 +124,7 @@ static enum attn_status parse_one(struct normalizer_list *list, const cJSON *obj
 			return err->status;
 		return types[i].parse ? types[i].parse(step, object, err) : ATTN_OK;
 	}
-	return attn_fail(err, ATTN_BAD_INPUT, "'type' is '%.100s', which is not supported", type);
+	return attn_fail(err, ATTN_BAD_INPUT, "this type is not supported");
 }
 
 enum attn_status normalizer_parse(struct normalizer_list *list, const cJSON *object, struct attn_error *err)
@@ -151,7 +149,7 @@ enum attn_status normalizer_parse(struct normalizer_list *list, const cJSON *obj
 enum attn_status normalizer_apply(const struct normalizer_list *list, struct aligned *text, size_t origin,
 				  struct attn_error *err)
 {
-	struct aligned next = {.failed = false};
+	struct aligned next = {.most = text->most};
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; status == ATTN_OK && i < list->count; i++) {
 		aligned_clear(&next);

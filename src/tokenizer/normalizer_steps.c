@@ -34,8 +34,8 @@ enum attn_status normalize_form(const struct normalizer_step *step, const struct
 	return ATTN_OK;
 }
 
-enum attn_status normalize_lowercase(const struct normalizer_step *step, const struct aligned *in, size_t origin,
-				     struct aligned *out, struct attn_error *err)
+enum attn_status normalize_lowercase(const struct normalizer_step *step, const struct aligned *in,
+				     size_t origin, struct aligned *out, struct attn_error *err)
 {
 	(void)step;
 	(void)origin;
@@ -69,8 +69,8 @@ static void drop(const struct aligned *in, bool (*dropped)(uint32_t code), struc
 	aligned_add_part(out, in, kept, in->length);
 }
 
-enum attn_status normalize_accents(const struct normalizer_step *step, const struct aligned *in, size_t origin,
-				   struct aligned *out, struct attn_error *err)
+enum attn_status normalize_accents(const struct normalizer_step *step, const struct aligned *in,
+				   size_t origin, struct aligned *out, struct attn_error *err)
 {
 	(void)step;
 	(void)origin;
@@ -112,8 +112,8 @@ enum attn_status normalize_strip(const struct normalizer_step *step, const struc
 	return ATTN_OK;
 }
 
-enum attn_status normalize_replace(const struct normalizer_step *step, const struct aligned *in, size_t origin,
-				   struct aligned *out, struct attn_error *err)
+enum attn_status normalize_replace(const struct normalizer_step *step, const struct aligned *in,
+				   size_t origin, struct aligned *out, struct attn_error *err)
 {
 	struct ranges found = {.items = NULL};
 	enum attn_status status = pattern_find(step->pattern, in->text, in->length, &found, err);
@@ -131,8 +131,8 @@ enum attn_status normalize_replace(const struct normalizer_step *step, const str
 	return status;
 }
 
-enum attn_status normalize_prepend(const struct normalizer_step *step, const struct aligned *in, size_t origin,
-				   struct aligned *out, struct attn_error *err)
+enum attn_status normalize_prepend(const struct normalizer_step *step, const struct aligned *in,
+				   size_t origin, struct aligned *out, struct attn_error *err)
 {
 	(void)origin;
 	(void)err;
@@ -172,8 +172,8 @@ static bool is_chinese(uint32_t code)
 	       (code >= 0x2f800 && code <= 0x2fa1f);
 }
 
-enum attn_status normalize_chinese(const struct normalizer_step *step, const struct aligned *in, size_t origin,
-				   struct aligned *out, struct attn_error *err)
+enum attn_status normalize_chinese(const struct normalizer_step *step, const struct aligned *in,
+				   size_t origin, struct aligned *out, struct attn_error *err)
 {
 	(void)step;
 	(void)origin;

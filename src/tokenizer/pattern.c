@@ -92,8 +92,8 @@ static enum attn_status compile(struct pattern *p, const struct buffer *translat
 		return attn_fail_memory(err);
 	pcre2_set_newline(context, PCRE2_NEWLINE_LF);
 	p->code = pcre2_compile((PCRE2_SPTR)translated->data, translated->length,
-				PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &code, &offset,
-				context);
+				PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &code,
+				&offset, context);
 	pcre2_compile_context_free(context);
 	if (!p->code) {
 		PCRE2_UCHAR text[128] = "";
@@ -147,8 +147,9 @@ static void consider_jit(struct pattern *p, size_t length)
 static int next_regex(struct pattern *p, const char *text, size_t length, size_t at, struct range *found)
 {
 	PCRE2_SPTR subject = (PCRE2_SPTR)text;
-	int code = p->jit ? pcre2_jit_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context)
-			  : pcre2_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context);
+	int code =
+	    p->jit ? pcre2_jit_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context)
+		   : pcre2_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context);
 	if (code < 0)
 		return code == PCRE2_ERROR_NOMATCH ? 0 : -1;
 	const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(p->data);
@@ -156,7 +157,8 @@ static int next_regex(struct pattern *p, const char *text, size_t length, size_t
 	return ends[0] <= ends[1] ? 1 : -1; /* \K may turn them round */
 }
 
-static int next_literal(const struct pattern *p, const char *text, size_t length, size_t at, struct range *found)
+static int next_literal(const struct pattern *p, const char *text, size_t length, size_t at,
+			struct range *found)
 {
 	const char *hit = p->length ? memmem(text + at, length - at, p->source, p->length) : text + at;
 	if (!hit)

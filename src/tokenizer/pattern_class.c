@@ -13,15 +13,17 @@ enum {
 };
 
 /* PCRE2's \s also takes U+180E, which Unicode has long called a format character. */
-#define WHITE_SPACE "\\t-\\r \\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}"
+#define WHITE_SPACE                                                                                          \
+	"\\t-\\r \\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}"
 #define HEXADECIMAL "0-9A-Fa-f"
 
 enum attn_status pattern_unsupported(const struct pattern_scan *s, const char *what, size_t length)
 {
-	while (what[length] && (what[length] & 0xc0) == 0x80) /* whole characters */
+	length = strnlen(what, length);
+	while ((what[length] & 0xc0) == 0x80) /* whole characters */
 		length++;
-	return attn_fail(s->err, ATTN_BAD_INPUT, "pattern '%.200s' has '%.*s', which is not supported", s->regex,
-			 (int)strnlen(what, length), what);
+	return attn_fail(s->err, ATTN_BAD_INPUT, "pattern '%.200s' has '%.*s', which is not supported",
+			 s->regex, (int)length, what);
 }
 
 /* Long names of categories and of what takes more than one, without '_', '-' and spaces; the rest
@@ -193,7 +195,8 @@ enum attn_status pattern_character_escape(struct pattern_scan *s, struct buffer 
 
 /* A class that is read: the union of `plain`, which is written between brackets, and of
  * alternatives; and before it, as lookaheads, what && joined to it. */
-struct class {
+struct class
+{
 	struct buffer plain, others, ahead;
 	bool negated;
 };

@@ -27,8 +27,8 @@ struct pattern_set {
 	bool negated;
 };
 
-/* Read the rest of an escape, at its letter, if it stands for a set: s, w, d, h, p and their capitals.  False in
- * *found, and nothing read, if it does not. */
+/* Read the rest of an escape, at its letter, if it stands for a set: s, w, d, h, p and their capitals.  False
+ * in *found, and nothing read, if it does not. */
 enum attn_status pattern_set_escape(struct pattern_scan *s, struct pattern_set *set, bool *found);
 
 /* Read an escape, at its letter, that stands for one character, and append that, escaped where

@@ -220,7 +220,8 @@ static enum attn_status read_next(struct translation *t)
 
 enum attn_status pattern_translate(const char *regex, struct buffer *out, struct attn_error *err)
 {
-	struct translation t = {.scan = {.regex = regex, .at = regex, .err = err}, .out = out, .atom = SIZE_MAX};
+	struct translation t = {
+	    .scan = {.regex = regex, .at = regex, .err = err}, .out = out, .atom = SIZE_MAX};
 	buffer_add_string(out, "");
 	while (*t.scan.at && !out->failed)
 		TRY(read_next(&t));

@@ -12,7 +12,7 @@
 
 struct piece {
 	size_t start, end; /* bytes of the text, never empty */
-	size_t id;         /* of the added token that it is, which nothing cuts or changes; else PIECE_NO_ID */
+	size_t id; /* of the added token that it is, which nothing cuts or changes; else PIECE_NO_ID */
 };
 
 struct pieces {

@@ -73,7 +73,8 @@ static enum attn_status copy_tokens(struct encoding *out, const struct encoding 
 static enum attn_status add_token(struct encoding *out, const struct template_piece *piece,
 				  struct attn_error *err)
 {
-	struct token token = {.id = piece->id, .text = strdup(piece->text), .special = true, .type = piece->type};
+	struct token token = {
+	    .id = piece->id, .text = strdup(piece->text), .special = true, .type = piece->type};
 	if (!token.text)
 		return attn_fail_memory(err);
 	out->tokens[out->count++] = token;

@@ -14,14 +14,15 @@
 #include "util/error.h"
 
 struct template_piece {
-	bool sequence;      /* the text's tokens, or the pair's; else an added token */
+	bool sequence; /* the text's tokens, or the pair's; else an added token */
 	bool pair;
 	unsigned char type; /* of all its tokens */
 	size_t id;          /* of an added token */
 	char *text;         /* its string; owned */
 };
 
-struct template {
+struct template
+{
 	struct template_piece *items; /* owned */
 	size_t count;
 };

@@ -53,7 +53,8 @@ static enum attn_status add_piece(struct template *t, struct template_piece piec
 	return ATTN_OK;
 }
 
-static enum attn_status add_sequence(struct template *t, bool pair, unsigned char type, struct attn_error *err)
+static enum attn_status add_sequence(struct template *t, bool pair, unsigned char type,
+				     struct attn_error *err)
 {
 	return add_piece(t, (struct template_piece){.sequence = true, .pair = pair, .type = type}, NULL, err);
 }
@@ -62,8 +63,8 @@ static enum attn_status add_token(const struct reader *r, struct template *t, co
 				  unsigned char type)
 {
 	if (!r->known(r->context, id))
-		return attn_fail(r->err, ATTN_BAD_INPUT, "'%.100s' has the id %zu, which is not in the vocabulary",
-				 text, id);
+		return attn_fail(r->err, ATTN_BAD_INPUT,
+				 "'%.100s' has the id %zu, which is not in the vocabulary", text, id);
 	return add_piece(t, (struct template_piece){.id = id, .type = type}, text, r->err);
 }
 
@@ -109,7 +110,8 @@ static enum attn_status read_template(const struct reader *r, const cJSON *objec
 	size_t sequences = 0;
 	TRY(field_array(object, key, &item, r->err));
 	for (; item; item = item->next) {
-		const cJSON *sequence = field_get(item, "Sequence"), *special = field_get(item, "SpecialToken");
+		const cJSON *sequence = field_get(item, "Sequence"),
+			    *special = field_get(item, "SpecialToken");
 		size_t type;
 		if (!sequence == !special)
 			return attn_fail(r->err, ATTN_BAD_INPUT,
@@ -123,8 +125,9 @@ static enum attn_status read_template(const struct reader *r, const cJSON *objec
 		TRY(field_text(sequence, "id", &name, r->err));
 		bool pair = strcmp(name, "B") == 0;
 		if ((!pair && strcmp(name, "A") != 0) || (pair && t == &r->p->single))
-			return attn_fail(r->err, ATTN_BAD_INPUT, "'%s' has the sequence '%.100s', expected %s", key,
-					 name, t == &r->p->single ? "'A'" : "'A' or 'B'");
+			return attn_fail(r->err, ATTN_BAD_INPUT,
+					 "'%s' has the sequence '%.100s', expected %s", key, name,
+					 t == &r->p->single ? "'A'" : "'A' or 'B'");
 		if (sequences++ == MAX_SEQUENCES)
 			return attn_fail(r->err, ATTN_BAD_INPUT, "'%s' has more than %d sequences", key,
 					 MAX_SEQUENCES);
@@ -198,11 +201,12 @@ static enum attn_status read_one(const struct reader *r, const cJSON *object, co
 	if (roberta || strcmp(type, "ByteLevel") == 0)
 		TRY(add_trim(r, object));
 	else if (!bert && strcmp(type, "TemplateProcessing") != 0)
-		return attn_fail(r->err, ATTN_BAD_INPUT, "'type' is '%.100s', which is not supported", type);
+		return attn_fail(r->err, ATTN_BAD_INPUT, "this type is not supported");
 	if (strcmp(type, "ByteLevel") == 0)
 		return ATTN_OK;
 	if (r->p->has_template)
-		return attn_fail(r->err, ATTN_BAD_INPUT, "a second processor adds tokens, expected at most one");
+		return attn_fail(r->err, ATTN_BAD_INPUT,
+				 "a second processor adds tokens, expected at most one");
 	r->p->has_template = true;
 	return bert || roberta ? read_bert(r, object, roberta) : read_templates(r, object);
 }

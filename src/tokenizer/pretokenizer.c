@@ -49,7 +49,8 @@ static enum attn_status add(struct pretokenizer_list *list, struct pretokenizer_
 static enum attn_status add_characters(struct pretokenizer_list *list, bool (*is_match)(uint32_t code),
 				       enum split_behavior behavior, struct attn_error *err)
 {
-	struct pretokenizer_step step = {.apply = pretokenize_split, .is_match = is_match, .behavior = behavior};
+	struct pretokenizer_step step = {
+	    .apply = pretokenize_split, .is_match = is_match, .behavior = behavior};
 	return add(list, step, err);
 }
 
@@ -61,8 +62,8 @@ static enum attn_status add_pattern(struct pretokenizer_list *list, struct patte
 	return add(list, step, err);
 }
 
-static enum attn_status parse_behavior(const cJSON *object, const char *otherwise, enum split_behavior *behavior,
-				       struct attn_error *err)
+static enum attn_status parse_behavior(const cJSON *object, const char *otherwise,
+				       enum split_behavior *behavior, struct attn_error *err)
 {
 	static const char *const names[] = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
 					    "Contiguous"};
@@ -74,13 +75,15 @@ static enum attn_status parse_behavior(const cJSON *object, const char *otherwis
 			return ATTN_OK;
 		}
 	}
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "'behavior' is '%.100s', expected Removed, Isolated, MergedWithPrevious, MergedWithNext "
-			 "or Contiguous",
-			 name ? name : "");
+	return attn_fail(
+	    err, ATTN_BAD_INPUT,
+	    "'behavior' is '%.100s', expected Removed, Isolated, MergedWithPrevious, MergedWithNext "
+	    "or Contiguous",
+	    name ? name : "");
 }
 
-static enum attn_status parse_bert(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_bert(struct pretokenizer_list *list, const cJSON *object,
+				   struct attn_error *err)
 {
 	(void)object;
 	TRY(add_characters(list, unicode_is_space, SPLIT_REMOVED, err));
@@ -111,14 +114,16 @@ static enum attn_status parse_punctuation(struct pretokenizer_list *list, const 
 	return add_characters(list, unicode_is_punctuation, behavior, err);
 }
 
-static enum attn_status parse_digits(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_digits(struct pretokenizer_list *list, const cJSON *object,
+				     struct attn_error *err)
 {
 	bool individual;
 	TRY(field_bool(object, "individual_digits", false, &individual, err));
 	return add_characters(list, unicode_is_numeric, individual ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS, err);
 }
 
-static enum attn_status parse_split(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_split(struct pretokenizer_list *list, const cJSON *object,
+				    struct attn_error *err)
 {
 	enum split_behavior behavior;
 	struct pattern *pattern;
@@ -153,7 +158,8 @@ static enum attn_status parse_delimiter(struct pretokenizer_list *list, const cJ
 	return add_pattern(list, pattern, SPLIT_REMOVED, false, err);
 }
 
-static enum attn_status parse_fixed(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_fixed(struct pretokenizer_list *list, const cJSON *object,
+				    struct attn_error *err)
 {
 	struct pretokenizer_step step = {.apply = pretokenize_fixed};
 	TRY(field_count(object, "length", 5, MAX_CHARACTERS, &step.length, err));
@@ -162,7 +168,8 @@ static enum attn_status parse_fixed(struct pretokenizer_list *list, const cJSON 
 	return add(list, step, err);
 }
 
-static enum attn_status parse_bytes(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_bytes(struct pretokenizer_list *list, const cJSON *object,
+				    struct attn_error *err)
 {
 	struct pretokenizer_step prefix = {.apply = pretokenize_mark, .mark = " ", .scheme = PREPEND_ALWAYS};
 	bool add_prefix, use_regex;
@@ -213,7 +220,8 @@ static enum attn_status parse_metaspace(struct pretokenizer_list *list, const cJ
 
 static const struct {
 	const char *type;
-	enum attn_status (*parse)(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err);
+	enum attn_status (*parse)(struct pretokenizer_list *list, const cJSON *object,
+				  struct attn_error *err);
 } types[] = {
     {"BertPreTokenizer", parse_bert},
     {"Whitespace", parse_whitespace},
@@ -227,7 +235,17 @@ static const struct {
     {"Metaspace", parse_metaspace},
 };
 
-enum attn_status pretokenizer_parse(struct pretokenizer_list *list, const cJSON *object, struct attn_error *err)
+static enum attn_status parse_one(struct pretokenizer_list *list, const cJSON *object, const char *type,
+				  struct attn_error *err)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(type, types[i].type) == 0)
+			return types[i].parse(list, object, err);
+	return attn_fail(err, ATTN_BAD_INPUT, "this type is not supported");
+}
+
+enum attn_status pretokenizer_parse(struct pretokenizer_list *list, const cJSON *object,
+				    struct attn_error *err)
 {
 	const char *type;
 	const cJSON *item;
@@ -240,15 +258,10 @@ enum attn_status pretokenizer_parse(struct pretokenizer_list *list, const cJSON 
 			TRY(pretokenizer_parse(list, item, err));
 		return ATTN_OK;
 	}
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-		if (strcmp(type, types[i].type) != 0)
-			continue;
-		enum attn_status status = types[i].parse(list, object, err);
-		if (status != ATTN_OK)
-			attn_error_prefix(err, type);
-		return status;
-	}
-	return attn_fail(err, ATTN_BAD_INPUT, "'type' is '%.100s', which is not supported", type);
+	enum attn_status status = parse_one(list, object, type, err);
+	if (status != ATTN_OK)
+		attn_error_prefix(err, type);
+	return status;
 }
 
 enum attn_status pretokenizer_apply(const struct pretokenizer_list *list, struct pieces *pieces,

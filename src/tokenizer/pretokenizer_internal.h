@@ -31,10 +31,10 @@ struct pretokenizer_step {
 	bool (*is_match)(uint32_t code); /* split at characters, or else at a pattern */
 	struct pattern *pattern;         /* owned */
 	enum split_behavior behavior;
-	bool invert;       /* what is between matches is one, and the other way round */
-	size_t length;     /* fixed length, in characters */
-	char mark[5];      /* what is prepended, and what stands for a space */
-	bool replace;      /* spaces by the mark */
+	bool invert;   /* what is between matches is one, and the other way round */
+	size_t length; /* fixed length, in characters */
+	char mark[5];  /* what is prepended, and what stands for a space */
+	bool replace;  /* spaces by the mark */
 	enum prepend_scheme scheme;
 };
 

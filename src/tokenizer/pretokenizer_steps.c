@@ -18,7 +18,8 @@ static enum attn_status find_characters(bool (*is_match)(uint32_t code), const c
 		i += utf8_decode(text + i, length - i, &code);
 		if (!is_match(code))
 			continue;
-		if ((start > done && !ranges_add(out, done, start, false)) || !ranges_add(out, start, i, true))
+		if ((start > done && !ranges_add(out, done, start, false)) ||
+		    !ranges_add(out, start, i, true))
 			return attn_fail_memory(err);
 		done = i;
 	}
@@ -141,7 +142,8 @@ static void mark_piece(const struct pretokenizer_step *step, const struct aligne
 		       struct aligned *out)
 {
 	size_t length = strlen(step->mark), kept = piece.start;
-	bool marked = piece.end - piece.start >= length && memcmp(from->text + piece.start, step->mark, length) == 0;
+	bool marked =
+	    piece.end - piece.start >= length && memcmp(from->text + piece.start, step->mark, length) == 0;
 	marked |= step->replace && from->text[piece.start] == ' ';
 	bool first = from->spans[piece.start].start == 0;
 	if (!marked && (step->scheme == PREPEND_ALWAYS || (step->scheme == PREPEND_FIRST && first)))
@@ -161,7 +163,7 @@ static void rewrite(const struct pretokenizer_step *step, struct pieces *pieces,
 		    void (*write)(const struct pretokenizer_step *step, const struct aligned *from,
 				  struct piece piece, struct aligned *out))
 {
-	struct aligned out = {.failed = false};
+	struct aligned out = {.most = pieces->text.most};
 	for (size_t i = 0; i < pieces->count; i++) {
 		struct piece *piece = &pieces->items[i];
 		size_t start = out.length;
@@ -184,8 +186,8 @@ enum attn_status pretokenize_mark(const struct pretokenizer_step *step, struct p
 	return ATTN_OK;
 }
 
-static void write_letters(const struct pretokenizer_step *step, const struct aligned *from, struct piece piece,
-			  struct aligned *out)
+static void write_letters(const struct pretokenizer_step *step, const struct aligned *from,
+			  struct piece piece, struct aligned *out)
 {
 	(void)step;
 	aligned_add_letters(out, from, piece.start, piece.end);

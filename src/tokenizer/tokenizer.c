@@ -55,7 +55,8 @@ static void cut_normalized(const struct tokenizer *t, struct pieces *pieces, siz
 	size_t length = pieces->text.length - start, at = 0, done = 0, from, to;
 	const char *text = pieces->text.text + start;
 	const struct added_token *token;
-	while (length > 0 && (token = added_find(&t->added.normalized, text, length, &at, done, &from, &to))) {
+	while (length > 0 &&
+	       (token = added_find(&t->added.normalized, text, length, &at, done, &from, &to))) {
 		if (from > done)
 			pieces_add(pieces, start + done, start + from, PIECE_NO_ID);
 		if (from < to)
@@ -74,7 +75,7 @@ static enum attn_status add_text(const struct tokenizer *t, struct pieces *piece
 	if (t->normalizers.count == 0) {
 		aligned_add_original(&pieces->text, text, length, origin);
 	} else {
-		struct aligned part = {.failed = false};
+		struct aligned part = {.most = pieces->text.most};
 		aligned_add_original(&part, text, length, origin);
 		enum attn_status status = aligned_check(&part, err);
 		if (status == ATTN_OK)
@@ -152,26 +153,27 @@ static enum attn_status add_token(struct encoding *out, size_t *capacity, const 
 	return ATTN_OK;
 }
 
-static enum attn_status encode_pieces(const struct tokenizer *t, const char *text, const struct pieces *pieces,
-				      struct subtokens *found, struct encoding *out, struct attn_error *err)
+static enum attn_status encode_pieces(const struct tokenizer *t, const char *text,
+				      const struct pieces *pieces, struct subtokens *found,
+				      struct encoding *out, struct attn_error *err)
 {
 	struct counter counter = {text, 0, 0};
 	size_t capacity = 0;
 	for (size_t p = 0; p < pieces->count; p++) {
 		const struct piece *piece = &pieces->items[p];
 		if (piece->id != PIECE_NO_ID) {
-			TRY(add_token(out, &capacity, pieces, &counter, piece->id, piece->start, piece->end, NULL,
-				      err));
+			TRY(add_token(out, &capacity, pieces, &counter, piece->id, piece->start, piece->end,
+				      NULL, err));
 			continue;
 		}
 		found->count = 0;
-		TRY(algorithm_encode(t->algorithm, pieces->text.text + piece->start, piece->end - piece->start,
-				     found, err));
+		TRY(algorithm_encode(t->algorithm, pieces->text.text + piece->start,
+				     piece->end - piece->start, found, err));
 		for (size_t i = 0; i < found->count; i++) {
 			const struct subtoken *s = &found->items[i];
 			TRY(add_token(out, &capacity, pieces, &counter, s->id, piece->start + s->start,
-				      piece->start + s->end, s->unknown ? NULL : algorithm_token(t->algorithm, s->id),
-				      err));
+				      piece->start + s->end,
+				      s->unknown ? NULL : algorithm_token(t->algorithm, s->id), err));
 		}
 	}
 	return ATTN_OK;
@@ -181,7 +183,7 @@ static enum attn_status encode_pieces(const struct tokenizer *t, const char *tex
 static enum attn_status encode_one(const struct tokenizer *t, const char *text, size_t length,
 				   struct encoding *out, struct attn_error *err)
 {
-	struct pieces pieces = {.failed = false};
+	struct pieces pieces = {.text = {.most = aligned_most(length)}};
 	struct subtokens found = SUBTOKENS_INIT;
 	*out = (struct encoding){0};
 	if (length > MAX_TEXT)

@@ -16,7 +16,8 @@ static enum attn_status open_file(const struct folder *f, const char *name, stru
 {
 	struct buffer path = BUFFER_INIT;
 	buffer_printf(&path, "%s/%s", f->path, name);
-	enum attn_status status = path.failed ? attn_fail_memory(err) : file_bytes_open(bytes, path.data, err);
+	enum attn_status status =
+	    path.failed ? attn_fail_memory(err) : file_bytes_open(bytes, path.data, err);
 	if (status == ATTN_OK && bytes->length > TOKENIZER_MAX_FILE) {
 		status = attn_fail(err, ATTN_BAD_INPUT, "'%s' has %zu bytes, expected at most %zu", path.data,
 				   bytes->length, TOKENIZER_MAX_FILE);
@@ -32,7 +33,8 @@ static enum attn_status write_token(const struct algorithm *algorithm, const cha
 {
 	size_t id;
 	if (!algorithm_find(algorithm, token, strlen(token), &id))
-		return attn_fail(err, ATTN_BAD_INPUT, "the vocabulary has no '%.100s', which is to be added", token);
+		return attn_fail(err, ATTN_BAD_INPUT, "the vocabulary has no '%.100s', which is to be added",
+				 token);
 	buffer_printf(out, ", \"%s\": [", key);
 	buffer_add_json_string(out, token);
 	buffer_printf(out, ", %zu]", id);
@@ -67,8 +69,10 @@ static enum attn_status parse_written(struct tokenizer *t, struct buffer *out, s
 static enum attn_status write_wordpiece(const struct folder *f, const struct algorithm *algorithm,
 					struct buffer *out, struct attn_error *err)
 {
-	static const struct folder_default defaults[] = {{"unk_token", "[UNK]"},  {"sep_token", "[SEP]"},
-							 {"pad_token", "[PAD]"},  {"cls_token", "[CLS]"},
+	static const struct folder_default defaults[] = {{"unk_token", "[UNK]"},
+							 {"sep_token", "[SEP]"},
+							 {"pad_token", "[PAD]"},
+							 {"cls_token", "[CLS]"},
 							 {"mask_token", "[MASK]"}};
 	bool mpnet = folder_is(f, "MPNet", "mpnet");
 	const cJSON *accents = cJSON_GetObjectItemCaseSensitive(f->config, "strip_accents");
@@ -80,9 +84,9 @@ static enum attn_status write_wordpiece(const struct folder *f, const struct alg
 		      " \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}",
 		      folder_setting(f, "do_lower_case", true) ? "true" : "false",
 		      folder_setting(f, "tokenize_chinese_chars", true) ? "true" : "false",
-		      !cJSON_IsBool(accents)	 ? "null"
-		      : cJSON_IsTrue(accents)	 ? "true"
-						 : "false");
+		      !cJSON_IsBool(accents)  ? "null"
+		      : cJSON_IsTrue(accents) ? "true"
+					      : "false");
 	return write_processor(algorithm, mpnet ? "RobertaProcessing" : "BertProcessing",
 			       folder_role(f, "cls_token", mpnet ? "<s>" : "[CLS]"),
 			       folder_role(f, "sep_token", mpnet ? "</s>" : "[SEP]"),
@@ -91,14 +95,18 @@ static enum attn_status write_wordpiece(const struct folder *f, const struct alg
 
 /* What classes of BPE tokenizers differ in; the last of them is GPT-2, and everyone else. */
 static const struct bpe_class {
-	const char *names[6][2];   /* of classes and types of models */
-	const char *normalizer;    /* and pre-tokenizers, before that for bytes */
-	const char *pattern;       /* to split at, with what is done to the matches; NULL: that of bytes */
-	const char *processor;     /* NULL: it adds nothing, or one token before the text */
+	const char *names[6][2]; /* of classes and types of models */
+	const char *normalizer;  /* and pre-tokenizers, before that for bytes */
+	const char *pattern;     /* to split at, with what is done to the matches; NULL: that of bytes */
+	const char *processor;   /* NULL: it adds nothing, or one token before the text */
 	const char *cls_role, *cls, *sep_role, *sep;
 	const char *suffix; /* of a word's last piece */
 } bpe_classes[] = {
-    {.names = {{"Roberta", "roberta"}, {"Bart", "bart"}, {"Longformer", "longformer"}, {"LED", "led"}, {"MVP", "mvp"}},
+    {.names = {{"Roberta", "roberta"},
+	       {"Bart", "bart"},
+	       {"Longformer", "longformer"},
+	       {"LED", "led"},
+	       {"MVP", "mvp"}},
      .processor = "RobertaProcessing",
      .cls_role = "cls_token",
      .cls = "<s>",
@@ -113,7 +121,8 @@ static const struct bpe_class {
     {.names = {{"CLIP", "clip"}, {"CLIP", "clip_text_model"}},
      .normalizer = "{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFC\"}, {\"type\": \"Replace\","
 		   " \"pattern\": {\"Regex\": \"\\\\s+\"}, \"content\": \" \"}, {\"type\": \"Lowercase\"}]}",
-     .pattern = "\"pattern\": {\"Regex\": \"'s|'t|'re|'ve|'m|'ll|'d|[\\\\p{L}]+|[\\\\p{N}]|[^\\\\s\\\\p{L}\\\\p{N}]+\"},"
+     .pattern = "\"pattern\": {\"Regex\": "
+		"\"'s|'t|'re|'ve|'m|'ll|'d|[\\\\p{L}]+|[\\\\p{N}]|[^\\\\s\\\\p{L}\\\\p{N}]+\"},"
 		" \"behavior\": \"Removed\", \"invert\": true",
      .processor = "RobertaProcessing",
      .cls_role = "bos_token",
@@ -123,7 +132,8 @@ static const struct bpe_class {
      .suffix = "</w>"},
     {.names = {{"Qwen2", "qwen2"}, {"Qwen2", "qwen3"}, {"Qwen2", "qwen2_moe"}, {"Qwen2", "qwen3_moe"}},
      .normalizer = "{\"type\": \"NFC\"}",
-     .pattern = "\"pattern\": {\"Regex\": \"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}|"
+     .pattern = "\"pattern\": {\"Regex\": "
+		"\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}|"
 		" ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"},"
 		" \"behavior\": \"Isolated\", \"invert\": false"},
     {.cls = "<|endoftext|>"},
@@ -132,7 +142,7 @@ static const struct bpe_class {
 static const struct bpe_class *find_bpe_class(const struct folder *f)
 {
 	const struct bpe_class *class = bpe_classes;
-	for (; class->names[0][0]; class++)
+	for (; class->names[0][0]; class ++)
 		for (size_t i = 0; class->names[i][0]; i++)
 			if (folder_is(f, class->names[i][0], class->names[i][1]))
 				return class;
@@ -143,27 +153,35 @@ static const struct bpe_class *find_bpe_class(const struct folder *f)
 static enum attn_status write_first(const struct algorithm *algorithm, const char *first, struct buffer *out,
 				    struct attn_error *err)
 {
-	static const char start[] = "[{\"SpecialToken\": {\"id\": \"first\"}}, {\"Sequence\": {\"id\": \"A\"}}";
+	static const char start[] =
+	    "[{\"SpecialToken\": {\"id\": \"first\"}}, {\"Sequence\": {\"id\": \"A\"}}";
 	size_t id;
 	if (!algorithm_find(algorithm, first, strlen(first), &id))
-		return attn_fail(err, ATTN_BAD_INPUT, "the vocabulary has no '%.100s', which is to be added", first);
-	buffer_printf(out,
-		      ", \"post_processor\": {\"type\": \"TemplateProcessing\", \"single\": %s], \"pair\": %s,"
-		      " {\"Sequence\": {\"id\": \"B\", \"type_id\": 1}}], \"special_tokens\": {\"first\":"
-		      " {\"ids\": [%zu], \"tokens\": [",
-		      start, start, id);
+		return attn_fail(err, ATTN_BAD_INPUT, "the vocabulary has no '%.100s', which is to be added",
+				 first);
+	buffer_printf(
+	    out,
+	    ", \"post_processor\": {\"type\": \"TemplateProcessing\", \"single\": %s], \"pair\": %s,"
+	    " {\"Sequence\": {\"id\": \"B\", \"type_id\": 1}}], \"special_tokens\": {\"first\":"
+	    " {\"ids\": [%zu], \"tokens\": [",
+	    start, start, id);
 	buffer_add_json_string(out, first);
 	buffer_add_string(out, "]}}}");
 	return ATTN_OK;
 }
 
 static enum attn_status write_bpe(const struct folder *f, const struct bpe_class *class,
-				  const struct algorithm *algorithm, struct buffer *out, struct attn_error *err)
+				  const struct algorithm *algorithm, struct buffer *out,
+				  struct attn_error *err)
 {
 	const struct folder_default defaults[] = {
-	    {"bos_token", class->cls}, {"eos_token", class->sep ? class->sep : class->cls},
+	    {"bos_token", class->cls},
+	    {"eos_token", class->sep ? class->sep : class->cls},
 	    {"unk_token", class->cls && class->cls[0] == '<' && class->cls[1] == '|' ? class->cls : "<unk>"},
-	    {"sep_token", class->sep}, {"pad_token", "<pad>"}, {"cls_token", class->cls}, {"mask_token", "<mask>"}};
+	    {"sep_token", class->sep},
+	    {"pad_token", "<pad>"},
+	    {"cls_token", class->cls},
+	    {"mask_token", "<mask>"}};
 	const char *prefix = folder_setting(f, "add_prefix_space", false) ? "true" : "false";
 	buffer_add_string(out, "{");
 	TRY(folder_write_added(f, algorithm, defaults, sizeof defaults / sizeof *defaults, out, err));
@@ -183,9 +201,10 @@ static enum attn_status write_bpe(const struct folder *f, const struct bpe_class
 	buffer_printf(&more, ", \"add_prefix_space\": %s, \"trim_offsets\": %s", prefix,
 		      class->suffix ? "false" : "true");
 	enum attn_status status =
-	    more.failed ? attn_fail_memory(err)
-			: write_processor(algorithm, class->processor, folder_role(f, class->cls_role, class->cls),
-					  folder_role(f, class->sep_role, class->sep), more.data, out, err);
+	    more.failed
+		? attn_fail_memory(err)
+		: write_processor(algorithm, class->processor, folder_role(f, class->cls_role, class->cls),
+				  folder_role(f, class->sep_role, class->sep), more.data, out, err);
 	buffer_release(&more);
 	return status;
 }
@@ -195,9 +214,8 @@ static enum attn_status read_wordpiece(struct tokenizer *t, const struct folder 
 {
 	struct file_bytes bytes;
 	TRY(open_file(f, "vocab.txt", &bytes, err));
-	enum attn_status status =
-	    algorithm_parse_wordpiece(&t->algorithm, (const char *)bytes.data, bytes.length,
-				      folder_role(f, "unk_token", "[UNK]"), err);
+	enum attn_status status = algorithm_parse_wordpiece(
+	    &t->algorithm, (const char *)bytes.data, bytes.length, folder_role(f, "unk_token", "[UNK]"), err);
 	file_bytes_release(&bytes);
 	if (status != ATTN_OK)
 		attn_error_prefix(err, "vocab.txt");
@@ -210,7 +228,8 @@ static enum attn_status read_vocabulary(const struct folder *f, cJSON **vocab, s
 {
 	struct buffer path = BUFFER_INIT;
 	buffer_printf(&path, "%s/vocab.json", f->path);
-	enum attn_status status = path.failed ? attn_fail_memory(err) : tokenizer_read_json(path.data, vocab, err);
+	enum attn_status status =
+	    path.failed ? attn_fail_memory(err) : tokenizer_read_json(path.data, vocab, err);
 	buffer_release(&path);
 	return status;
 }

@@ -11,7 +11,8 @@
 #include "tokenizer/pretokenizer.h"
 #include "tokenizer/tokenizer.h"
 
-/* Bytes of a file; the largest published tokenizer.json is of a vocabulary of a million, and has 62 million. */
+/* Bytes of a file; the largest published tokenizer.json is of a vocabulary of a million, and has 62 million.
+ */
 #define TOKENIZER_MAX_FILE ((size_t)80 << 20)
 
 /* In the order in which a text meets them; the added tokens both before and after the normalizers. */

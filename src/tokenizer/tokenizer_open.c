@@ -16,12 +16,14 @@ enum attn_status tokenizer_read_json(const char *path, cJSON **root, struct attn
 	TRY(file_bytes_open(&bytes, path, err));
 	enum attn_status status;
 	if (bytes.length > TOKENIZER_MAX_FILE)
-		status = attn_fail(err, ATTN_BAD_INPUT, "%zu bytes, expected at most %zu", bytes.length, TOKENIZER_MAX_FILE);
+		status = attn_fail(err, ATTN_BAD_INPUT, "%zu bytes, expected at most %zu", bytes.length,
+				   TOKENIZER_MAX_FILE);
 	else
 		status = json_text_parse(bytes.data, bytes.length, root, err);
 	file_bytes_release(&bytes);
 	if (status == ATTN_OK && !cJSON_IsObject(*root)) {
-		status = attn_fail(err, ATTN_BAD_INPUT, "the document is %s, expected an object", json_kind(*root));
+		status = attn_fail(err, ATTN_BAD_INPUT, "the document is %s, expected an object",
+				   json_kind(*root));
 		cJSON_Delete(*root);
 		*root = NULL;
 	}
@@ -35,7 +37,8 @@ static bool is_known(const void *context, size_t id)
 	return tokenizer_token(context, id) != NULL;
 }
 
-static enum attn_status parse_key(struct tokenizer *t, const cJSON *root, const char *key, struct attn_error *err)
+static enum attn_status parse_key(struct tokenizer *t, const cJSON *root, const char *key,
+				  struct attn_error *err)
 {
 	const cJSON *value = field_get(root, key);
 	enum attn_status status;
@@ -96,9 +99,10 @@ static enum attn_status open_folder(struct tokenizer *t, const char *folder, str
 		return tokenizer_read_wordpiece(t, folder, err);
 	if (has_file(folder, "vocab.json") && has_file(folder, "merges.txt"))
 		return tokenizer_read_bpe(t, folder, err);
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "'%s' has no tokenizer, expected tokenizer.json, vocab.txt, or vocab.json and merges.txt",
-			 folder);
+	return attn_fail(
+	    err, ATTN_BAD_INPUT,
+	    "'%s' has no tokenizer, expected tokenizer.json, vocab.txt, or vocab.json and merges.txt",
+	    folder);
 }
 
 /* One of the older files stands for its folder. */

@@ -21,9 +21,9 @@ static bool has_category(uint32_t code, unsigned bits)
 
 bool unicode_is_space(uint32_t code)
 {
-	return (code >= 0x9 && code <= 0xd) || code == 0x20 || code == 0x85 || code == 0xa0 || code == 0x1680 ||
-	       (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
-	       code == 0x205f || code == 0x3000;
+	return (code >= 0x9 && code <= 0xd) || code == 0x20 || code == 0x85 || code == 0xa0 ||
+	       code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 ||
+	       code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
 bool unicode_is_word(uint32_t code)
@@ -41,7 +41,8 @@ bool unicode_is_numeric(uint32_t code)
 
 bool unicode_is_punctuation(uint32_t code)
 {
-	return (code < 0x80 && code != 0 && strchr("$+<=>^`|~", (int)code)) || has_category(code, PUNCTUATION);
+	return (code < 0x80 && code != 0 && strchr("$+<=>^`|~", (int)code)) ||
+	       has_category(code, PUNCTUATION);
 }
 
 bool unicode_is_mark(uint32_t code)
@@ -81,7 +82,8 @@ static uint32_t compose_pair(uint32_t first, uint32_t second)
 	utf8proc_int32_t pair[3] = {(utf8proc_int32_t)first, (utf8proc_int32_t)second, 0};
 	if (second < 0x80)
 		return 0;
-	return utf8proc_normalize_utf32(pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) == 1 ? (uint32_t)pair[0] : 0;
+	return utf8proc_normalize_utf32(pair, 2, UTF8PROC_COMPOSE | UTF8PROC_STABLE) == 1 ? (uint32_t)pair[0]
+											  : 0;
 }
 
 /* Decompose, with the marks of a character in no order yet. */
@@ -93,7 +95,8 @@ static void decompose(struct changes *c, const char *text, size_t length, bool c
 		utf8proc_int32_t parts[32]; /* the longest has 18 */
 		i += utf8_decode(text + i, length - i, &code);
 		utf8proc_ssize_t count =
-		    code < 0x80 ? 0 : utf8proc_decompose_char((utf8proc_int32_t)code, parts, 32, options, NULL);
+		    code < 0x80 ? 0
+				: utf8proc_decompose_char((utf8proc_int32_t)code, parts, 32, options, NULL);
 		if (count <= 0 || count > 32)
 			changes_add(c, code, 0);
 		for (utf8proc_ssize_t p = 0; p < count && count <= 32; p++)
@@ -115,7 +118,7 @@ static void sort_marks(struct changes *c, size_t start, size_t count, struct cha
 	if (sorted)
 		return;
 	changes_clear(spare);
-	for (int class = 0; class < 256; class++)
+	for (int class = 0; class < 256; class ++)
 		for (size_t i = 0; present[class] && i < count; i++)
 			if (combining_class(c->items[start + i].code) == class)
 				changes_add(spare, c->items[start + i].code, c->items[start + i].taken);
@@ -165,7 +168,8 @@ static void compose(struct changes *c, size_t start)
 	c->count = kept;
 }
 
-void unicode_normalize(struct changes *c, const char *text, size_t length, bool compatible, bool compose_again)
+void unicode_normalize(struct changes *c, const char *text, size_t length, bool compatible,
+		       bool compose_again)
 {
 	size_t start = c->count;
 	decompose(c, text, length, compatible);

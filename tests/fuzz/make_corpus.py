@@ -4,6 +4,7 @@
 What fuzzing found is kept there as well, under names that start with "found-",
 and is not made here.
 """
+import base64
 import io
 import json
 import os
@@ -601,7 +602,7 @@ def piece(text, score, kind=1):
     return (1, message((1, text.encode()), (2, float(score)), (3, kind)))
 
 
-def charsmap(units, strings):
+def raw_map(units, strings):
     array = [units.get(i, 0) for i in range(512)]
     return struct.pack("<513I", 4 * len(array), *array) + strings
 
@@ -611,8 +612,8 @@ def make_sentencepiece():
               piece("bc", 0, 4), piece("aaa", -2.5)]
     octets = [piece("<0x%02X>" % i, 0, 6) for i in range(256)]
     # "a" -> "b", and a node that leads back to itself.
-    one = charsmap({97: (97 ^ 256) << 10 | 1 << 8 | 97, 256: 1 << 31}, b"b\0")
-    loop = charsmap({97: 97 << 10 | 97, 98: 0x1fffff << 10 | 1 << 9 | 1 << 8 | 98}, b"")
+    one = raw_map({97: (97 ^ 256) << 10 | 1 << 8 | 97, 256: 1 << 31}, b"b\0")
+    loop = raw_map({97: 97 << 10 | 97, 98: 0x1fffff << 10 | 1 << 9 | 1 << 8 | 98}, b"")
     files = {
         "unigram": message(*pieces),
         "bpe": message(*pieces, (2, message((3, 2))), (3, message((3, 0), (4, 0)))),
@@ -659,8 +660,131 @@ def make_algorithm():
         put("algorithm/%s.json" % name, json.dumps(data).encode())
 
 
+def charsmap(entries):
+    """SentencePiece's precompiled map: a double array of strings to the offsets of what replaces them."""
+    trie, values, texts = {}, {}, b""
+    for key, text in entries.items():
+        node = trie
+        for byte in key.encode():
+            node = node.setdefault(byte, {})
+        values[id(node)] = len(texts)
+        texts += text.encode() + b"\0"
+    units, used = {0: 0}, {0}
+
+    def place(node, at):
+        labels = sorted(node) + ([0] if id(node) in values else [])
+        base = next(b for b in range(1, 4096) if all((b ^ label) not in used for label in labels))
+        used.update(base ^ label for label in labels)
+        units[at] = units.get(at, 0) | (base ^ at) << 10 | (id(node) in values) << 8
+        if id(node) in values:
+            units[base] = 1 << 31 | values[id(node)]
+        for label in sorted(node):
+            units[base ^ label] = label
+            place(node[label], base ^ label)
+
+    place(trie, 0)
+    array = b"".join(struct.pack("<I", units.get(i, 0)) for i in range((max(units) | 255) + 1))
+    return base64.b64encode(struct.pack("<I", len(array)) + array + texts).decode()
+
+
+def tokenizer(model, normalizer=None, pre=None, post=None, added=()):
+    keys = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"version": "1.0", "added_tokens": [dict(zip(keys, a), id=i) for i, a in enumerate(added)],
+            "normalizer": normalizer, "pre_tokenizer": pre, "post_processor": post, "model": model}
+
+
+def template(first, last, pair_type=1):
+    def special(name, kind=0):
+        return {"SpecialToken": {"id": name, "type_id": kind}}
+
+    def sequence(name, kind=0):
+        return {"Sequence": {"id": name, "type_id": kind}}
+
+    return {"type": "TemplateProcessing", "single": [special(first), sequence("A"), special(last)],
+            "pair": [special(first), sequence("A"), special(last), sequence("B", pair_type),
+                     special(last, pair_type)],
+            "special_tokens": {first: {"id": first, "ids": [0], "tokens": [first]},
+                               last: {"id": last, "ids": [1], "tokens": [last]}}}
+
+
+def make_tokenizer():
+    def listed(words):
+        return {word: i for i, word in enumerate(words)}
+
+    def seq(kind, *items):
+        return {"type": "Sequence", kind: list(items)}
+
+    def split(pattern, behavior, kind="Regex", invert=False):
+        return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+    def typed(name, **keys):
+        return dict(keys, type=name)
+
+    letters = "HelowrdaIm123b_! ,'".replace(" ", "\u0120")
+    words = ["[CLS]", "[SEP]", "[UNK]", "hello", "a", "##b", "b", "world", "wo", "##rld", "!", "_", "i", "##m"]
+    byte_words = ["<s>", "</s>"] + list(letters) + ["ll", "He", "Hell", "Hello", "\u0120w", "aa", "aaaa"]
+    merges = ["l l", ["H", "e"], "He ll", "Hell o", "\u0120 w", "a a", "aa aa"]
+    pieces = [["<s>", 0], ["</s>", 0], ["<unk>", 0], ["\u2581", -2], ["\u2581Hello", -3.5], ["l", -4], ["a", -3],
+              ["aa", -4.5], ["1", -3], ["..", -5]]
+    bert = typed("WordPiece", vocab=listed(words), unk_token="[UNK]", max_input_chars_per_word=10)
+    bpe = typed("BPE", vocab=listed(byte_words), merges=merges, ignore_merges=True)
+    level = typed("WordLevel", vocab=listed(words), unk_token="[UNK]")
+    unigram = typed("Unigram", vocab=pieces, unk_id=2)
+    flags = [("[X]", True, True, True, False, True), ("a_", False, False, True, True, False),
+             ("aaa", False, True, False, True, False), ("[", False, False, False, False, False)]
+    mapped = typed("Precompiled", precompiled_charsmap=charsmap({"\u2460": "1", "\u2026": "...", "\u0301": "", "\t": " "}))
+    everything = seq("normalizers", *(typed(form) for form in "NFC NFD NFKC NFKD Nmt Lowercase StripAccents".split()),
+                     typed("Strip", strip_left=True, strip_right=False), typed("Prepend", prepend="\u2581"),
+                     typed("Replace", pattern={"String": " "}, content="_"),
+                     typed("Replace", pattern={"Regex": "l*"}, content="-"), typed("BertNormalizer", lowercase=False,
+                           clean_text=True, strip_accents=None, handle_chinese_chars=True), typed("ByteLevel"))
+    cuts = seq("pretokenizers", typed("CharDelimiterSplit", delimiter="_"), typed("WhitespaceSplit"),
+               split("[0-9]", "MergedWithPrevious"), split("(", "MergedWithNext", "String"),
+               split("[aeiou]+", "Contiguous"), split("", "Isolated", "String"), split("x|(?=l)", "Removed"),
+               split("[^a-z&&[^\\s]]", "Isolated", invert=True), typed("Punctuation", behavior="Contiguous"),
+               typed("Digits", individual_digits=True), typed("FixedLength", length=3), typed("Whitespace"),
+               typed("BertPreTokenizer"))
+    roberta = typed("RobertaProcessing", cls=["<s>", 0], sep=["</s>", 1], trim_offsets=True, add_prefix_space=True)
+    good = {
+        "bert": tokenizer(bert, typed("BertNormalizer", lowercase=True), typed("BertPreTokenizer"),
+                          template("[CLS]", "[SEP]"), flags),
+        "bytes": tokenizer(bpe, None, typed("ByteLevel", add_prefix_space=True, trim_offsets=True),
+                           seq("processors", typed("ByteLevel", trim_offsets=True), roberta), flags),
+        "unigram": tokenizer(unigram, seq("normalizers", mapped, typed("Strip", strip_left=False, strip_right=True)),
+                             seq("pretokenizers", typed("WhitespaceSplit"), typed("Metaspace", replacement="\u2581")),
+                             template("<s>", "</s>", 0)),
+        "fallback": tokenizer(typed("BPE", vocab=listed(["<s>", "</s>", "<unk>"] + ["<0x%02X>" % b for b in range(256)]),
+                                    merges=[], unk_token="<unk>", fuse_unk=True, byte_fallback=True),
+                              seq("normalizers", typed("Prepend", prepend="\u2581")),
+                              typed("Metaspace", replacement="\u2581", prepend_scheme="first", split=False), roberta),
+        "forms": tokenizer(level, everything, None, typed("BertProcessing", cls=["[CLS]", 0], sep=["[SEP]", 1]), flags),
+        "cuts": tokenizer(level, typed("Lowercase"), cuts, None, flags),
+    }
+    bad = {
+        "bad-type": tokenizer(level, typed("Cyrillic")),
+        "bad-scripts": tokenizer(level, None, typed("UnicodeScripts")),
+        "bad-merge": tokenizer(typed("BPE", vocab=listed("ab"), merges=["a c"])),
+        "bad-template": tokenizer(level, None, None, dict(template("[CLS]", "[SEP]"), special_tokens={})),
+        "bad-template-id": tokenizer(level, None, None, typed("BertProcessing", cls=["[CLS]", 0], sep=["x", 99])),
+        "bad-template-pair": tokenizer(level, None, None, dict(template("[CLS]", "[SEP]"),
+                                       single=[{"Sequence": {"id": "B", "type_id": 0}}])),
+        "bad-regex": tokenizer(level, None, split("(?C1)a", "Removed")),
+        "bad-exploding": tokenizer(level, None, split("(a+)+$", "Removed")),
+        "bad-behavior": tokenizer(level, None, split("a", "Kept")),
+        "bad-pattern": tokenizer(level, None, typed("Split", pattern="a", behavior="Removed")),
+        "bad-mark": tokenizer(level, None, typed("Metaspace", replacement="ab")),
+        "bad-scheme": tokenizer(level, None, typed("Metaspace", replacement="_", prepend_scheme="last")),
+        "bad-length": tokenizer(level, None, typed("FixedLength", length=0)),
+        "bad-content": tokenizer(level, added=[("a" * 2000, False, False, False, False, False)]),
+        "bad-growth": tokenizer(level, seq("normalizers", *[typed("Replace", pattern={"Regex": "."}, content="a" * 5000)] * 9)),
+    }
+    for name, value in dict(good, **bad).items():
+        put("tokenizer/%s.json" % name, json.dumps(value, ensure_ascii=name == "forms").encode())
+
+
 if __name__ == "__main__":
-    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "sentencepiece", "algorithm"):
+    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "tokenizer",
+                   "sentencepiece", "algorithm"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -670,5 +794,6 @@ if __name__ == "__main__":
     make_table()
     make_parts()
     make_picture()
+    make_tokenizer()
     make_sentencepiece()
     make_algorithm()
