@@ -54,6 +54,11 @@ void sentencepiece_release(struct sentencepiece_model *m);
 enum attn_status sentencepiece_algorithm(struct algorithm **out, const struct sentencepiece_model *m,
 					 struct attn_error *err);
 
+/* Make an algorithm that cuts a text as `pieces` does, which it owns from now on, and gives the pieces the
+ * ids of `vocab`, an object of tokens and ids (Marian's vocab.json); what that doesn't have is `unknown`. */
+enum attn_status sentencepiece_map(struct algorithm **out, struct algorithm *pieces, const cJSON *vocab,
+				   const char *unknown, struct attn_error *err);
+
 /* Append the model's way to normalise as one step; it copies all it needs, too. */
 enum attn_status sentencepiece_add_normalizer(struct normalizer_list *list,
 					      const struct sentencepiece_model *m, struct attn_error *err);

@@ -91,9 +91,8 @@ static enum attn_status apply(const struct normalizer_step *step, const struct a
 	}
 	if (at == in->length)
 		return ATTN_OK;
-	struct span nothing = {in->spans[at].start, in->spans[at].start};
 	if (r->dummy_prefix && !r->space_as_suffix)
-		add_space(r, out, nothing);
+		add_space(r, out, in->spans[at]); /* as the reference library's Prepend and Metaspace */
 	for (bool after_space = r->remove_spaces; at < in->length; at += used) {
 		used = map_prefix(r, in->text + at, in->length - at, &to, &length);
 		for (; after_space && length > 0 && *to == ' '; to++)
@@ -105,9 +104,8 @@ static enum attn_status apply(const struct normalizer_step *step, const struct a
 	}
 	if (r->remove_spaces)
 		drop_spaces_behind(r, out);
-	nothing.start = nothing.end = in->spans[in->length - 1].end;
 	if (r->dummy_prefix && r->space_as_suffix)
-		add_space(r, out, nothing);
+		add_space(r, out, in->spans[in->length - 1]);
 	return ATTN_OK;
 }
 

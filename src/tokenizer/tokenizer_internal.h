@@ -43,4 +43,8 @@ enum attn_status tokenizer_parse_sentencepiece(struct tokenizer *t, const void *
 					       struct attn_error *err);
 enum attn_status tokenizer_read_sentencepiece(struct tokenizer *t, const char *path, struct attn_error *err);
 
+/* Read the SentencePiece model `name` of a folder, with what the class of its tokenizer makes of it. */
+enum attn_status tokenizer_read_pieces(struct tokenizer *t, const char *folder, const char *name,
+				       struct attn_error *err);
+
 #endif
