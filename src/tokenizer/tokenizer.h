@@ -33,7 +33,8 @@ struct tokenizer;
 
 /* Open what is at `path`: a folder, or one of its files.  In a folder that is tokenizer.json, else
  * vocab.txt (WordPiece), else vocab.json and merges.txt (BPE); the last two are read together with
- * tokenizer_config.json and special_tokens_map.json where there are such.
+ * tokenizer_config.json and special_tokens_map.json where there are such.  A file whose name ends in
+ * .model is one of SentencePiece, which adds no tokens.
  * ATTN_FAILED: a file cannot be read; ATTN_BAD_INPUT: it is not as it should be, or asks for
  * something that is not supported, with the file and the key in the message. */
 enum attn_status tokenizer_open(struct tokenizer **out, const char *path, struct attn_error *err);
