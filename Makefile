@@ -142,9 +142,12 @@ $(PAGE_OBJECTS): %.o: %.c $(BUILD)/flags
 	$(call say,cc,$<) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Rows of a few hundred bytes: the library copies them faster than what is inlined.
-$(BUILD)/src/%/engine_project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
+$(BUILD)/src/%/project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
 
-# The reference wants the compiler's vectoriser, which changes no result.  Each set
+# Loops that the compiler's vectoriser makes fast, which changes no result.
+$(addprefix $(BUILD)/src/attention/,rotary.o vector_norm.o row_norm.o): FILE_CFLAGS = -O3
+
+# The reference wants it, too.  Each set
 # of kernels is for the processors that its flags name (select.c checks).
 KERNEL_FLAGS = -O3
 $(BUILD)/src/kernels/reference.o: FILE_CFLAGS = -O3

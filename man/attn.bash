@@ -82,7 +82,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,file) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -164,7 +164,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view inspect bench roles" ;;
-	inspect) options="token file --help" ;;
+	inspect) options="token file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help $matrix $forms $picture $settings"
@@ -183,15 +183,16 @@ _attn()
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;
+	"inspect model") options="--quiet --help --text --tsv --json" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token file"
+		options="token file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
-	"inspect file",* | merge,*)
+	"inspect file",* | "inspect model",* | merge,*)
 		_attn_files "$word"
 		;;
 	"inspect token",*)

@@ -15,7 +15,7 @@ result     files input tokens attention util
 consumers  attention tokens util
 tokenizer  files tokens util
 draw       consumers tokens attention util
-model      result input tokens files attention util
+model      input files consumers kernels tokens attention util
 cmd        *
 main.c     cmd files util
 '

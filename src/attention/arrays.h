@@ -2,13 +2,20 @@
 #ifndef ATTN_ATTENTION_ARRAYS_H
 #define ATTN_ATTENTION_ARRAYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* A matrix (rows, cols) that stands inside others: element (r, c) is
- * data[r * stride + c].  NULL data: not given. */
+/* How the numbers of a matrix are stored. */
+struct matrix_type;
+
+/* A matrix (rows, cols) that stands inside others, as it is used: x W has `rows` numbers of x and
+ * gives `cols`.  Element (r, c) is number r * stride + c of the data, or, where `by_column`, number
+ * c * stride + r.  NULL data: not given. */
 struct matrix {
-	const float *data;
+	const void *data; /* perhaps not aligned, where there is a type */
 	size_t rows, cols, stride;
+	const struct matrix_type *type; /* NULL: float32 */
+	bool by_column;
 };
 
 /* Token vectors (batch, rows, cols), row-major; batch_stride is 0 where all

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "attention/engine_internal.h"
+#include "attention/matrix.h"
 #include "util/minmax.h"
 
 /* A matrix of a score function for the vectors of Q or K. */
@@ -30,7 +31,7 @@ static enum attn_status transform(struct engine *engine, const struct transform 
 		size_t at = head_at(vectors, set == vectors->set ? h : key_head_of(engine->attention, h));
 		struct sequence x = {head_start(&vectors->view, 0, at), t->tokens, m->rows,
 				     vectors->view.batch_stride};
-		struct matrix w = {m->data + h * m->head_stride, m->rows, m->cols, m->cols};
+		struct matrix w = matrix_plain(m->data + h * m->head_stride, m->rows, m->cols, m->cols);
 		const float *bias = t->bias->data ? t->bias->data + h * t->bias->head_stride : NULL;
 		struct heads_place to = {t->place->data + slot * t->place->head_stride,
 					 t->place->batch_stride, 0, m->cols, 0};

@@ -3,13 +3,18 @@
  * matrices of a score function.  Of all heads only those of the plan are made. */
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attention/engine_internal.h"
 #include "attention/latent.h"
+#include "attention/matrix.h"
 #include "kernels/reference.h"
 #include "util/memory.h"
+#include "util/minmax.h"
+#include "util/threads.h"
 
 bool engine_own(const struct engine *engine, const struct head_set *set, size_t tokens, size_t size,
 		struct heads_place *place, struct head_vectors *out)
@@ -64,6 +69,14 @@ static float *own_rows(const struct vectors *v, size_t batch, size_t slot)
 	return to->data + batch * to->batch_stride + slot * to->head_stride + to->first_token * to->size;
 }
 
+static enum attn_status fail_norm(const struct vectors *v, size_t batch, size_t slot, size_t token,
+				  struct attn_error *err)
+{
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
+			 v->what, batch, v->set->heads[slot], token);
+}
+
 /* The vector of a token in one head, or its part of that of all heads, which is `whole` long. */
 static enum attn_status norm_vector(const struct vectors *v, double squares, size_t whole, size_t batch,
 				    size_t slot, size_t token, struct attn_error *err)
@@ -71,11 +84,9 @@ static enum attn_status norm_vector(const struct vectors *v, double squares, siz
 	size_t head = v->set->heads[slot];
 	const float *gain = v->norm->gain ? v->norm->gain + head * v->norm->gain_stride : NULL;
 	float *x = own_rows(v, batch, slot) + token * v->size;
-	if (vector_normalize_part(v->norm, gain, squares, whole, x, v->size))
-		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT,
-			 "the normalised %s of batch item %zu, head %zu, token %zu overflows float32",
-			 v->what, batch, head, token);
+	return vector_normalize_part(v->norm, gain, squares, whole, x, v->size)
+		   ? ATTN_OK
+		   : fail_norm(v, batch, slot, token, err);
 }
 
 /* A norm over the whole width of a token: the set has all heads then. */
@@ -90,47 +101,114 @@ static enum attn_status norm_token(const struct vectors *v, size_t batch, size_t
 	return ATTN_OK;
 }
 
-static enum attn_status norm_head(const struct vectors *v, size_t batch, size_t slot, struct attn_error *err)
+/* Own vectors that are changed in place, by tasks of the tokens of one head each. */
+enum {
+	VECTOR_CHUNK = 128 /* tokens of a task */
+};
+
+struct change {
+	const struct engine *engine;
+	const struct vectors *v;
+	const float *table; /* of rotary positions, of the batch item `batch` */
+	size_t batch, chunks;
+	atomic_size_t
+	    failed; /* the first (batch, slot, token) that overflows, as one number; SIZE_MAX: none */
+};
+
+static void fail_at(struct change *change, size_t batch, size_t slot, size_t token)
 {
-	for (size_t t = 0; t < v->own_tokens; t++) {
+	const struct vectors *v = change->v;
+	size_t at = (batch * v->set->count + slot) * v->own_tokens + token;
+	size_t first = atomic_load(&change->failed);
+	while (at < first && !atomic_compare_exchange_weak(&change->failed, &first, at))
+		;
+}
+
+/* The tokens of a task, of which *first is the first. */
+static size_t chunk_of(const struct change *change, size_t task, size_t *first)
+{
+	*first = task % change->chunks * VECTOR_CHUNK;
+	return size_min(change->v->own_tokens - *first, VECTOR_CHUNK);
+}
+
+static void norm_task(void *context, size_t task, size_t worker)
+{
+	struct change *change = context;
+	const struct vectors *v = change->v;
+	size_t first, count = chunk_of(change, task, &first);
+	size_t slot = task / change->chunks % v->set->count, batch = task / change->chunks / v->set->count;
+	(void)worker;
+	for (size_t t = first; t < first + count; t++) {
 		double squares = vector_squares(own_rows(v, batch, slot) + t * v->size, v->size);
-		TRY(norm_vector(v, squares, v->size, batch, slot, t, err));
+		if (norm_vector(v, squares, v->size, batch, slot, t, NULL) != ATTN_OK) {
+			fail_at(change, batch, slot, t);
+			return;
+		}
 	}
-	return ATTN_OK;
+}
+
+static void change_all(struct change *change, size_t batches,
+		       void (*run)(void *context, size_t task, size_t worker))
+{
+	const struct vectors *v = change->v;
+	change->chunks = (v->own_tokens + VECTOR_CHUNK - 1) / VECTOR_CHUNK;
+	atomic_store(&change->failed, SIZE_MAX);
+	parallel_for_work(batches * v->set->count * change->chunks,
+			  batches * v->set->count * v->own_tokens * v->size, run, change);
 }
 
 static enum attn_status norm_own(const struct engine *engine, const struct vectors *v, struct attn_error *err)
 {
+	struct change change = {.engine = engine, .v = v};
+	size_t batches = engine->attention->batch;
 	if (!v->norm || v->norm->kind == VECTOR_NORM_NONE)
 		return ATTN_OK;
-	for (size_t b = 0; b < engine->attention->batch; b++) {
-		for (size_t t = 0; t < v->own_tokens && v->norm->whole; t++)
+	for (size_t b = 0; b < batches && v->norm->whole; b++)
+		for (size_t t = 0; t < v->own_tokens; t++)
 			TRY(norm_token(v, b, t, err));
-		for (size_t slot = 0; slot < v->set->count && !v->norm->whole; slot++)
-			TRY(norm_head(v, b, slot, err));
-	}
-	return ATTN_OK;
+	if (v->norm->whole)
+		return ATTN_OK;
+	change_all(&change, batches, norm_task);
+	size_t at = atomic_load(&change.failed);
+	if (at == SIZE_MAX)
+		return ATTN_OK;
+	size_t token = at % v->own_tokens, slot = at / v->own_tokens % v->set->count;
+	return fail_norm(v, at / v->own_tokens / v->set->count, slot, token, err);
+}
+
+static void rotate_task(void *context, size_t task, size_t worker)
+{
+	struct change *change = context;
+	const struct vectors *v = change->v;
+	const struct rotary *rotary = &change->engine->attention->rotary;
+	size_t first, count = chunk_of(change, task, &first), slot = task / change->chunks;
+	float *rows = own_rows(v, change->batch, slot) + first * v->size;
+	bool finite = true;
+	(void)worker;
+	rotary_rotate(rotary, change->table + first * rotary->dims, rows, v->size, count);
+	for (size_t i = 0; i < count * v->size; i++)
+		finite &= isfinite(rows[i]) != 0;
+	if (!finite)
+		fail_at(change, change->batch, slot, first);
 }
 
 static enum attn_status rotate_own(const struct engine *engine, const struct vectors *v,
 				   struct attn_error *err)
 {
 	const struct rotary *rotary = &engine->attention->rotary;
+	bool finite = true;
 	if (!v->positions)
 		return ATTN_OK;
-	float *table = floats_alloc4(v->own_tokens, rotary->dims, 1, 1);
-	bool finite = true;
-	if (!table)
+	float *table = rotary->table ? NULL : floats_alloc4(v->own_tokens, rotary->dims, 1, 1);
+	struct change change = {.engine = engine, .v = v, .table = rotary->table ? rotary->table : table};
+	if (!change.table)
 		return attn_fail_memory(err);
-	for (size_t b = 0; b < engine->attention->batch; b++) {
-		if (b < v->positions_batch)
+	for (size_t b = 0; b < engine->attention->batch && finite; b++) {
+		if (table && b < v->positions_batch)
 			rotary_table(rotary, v->positions + b * v->own_tokens, v->own_tokens, table);
-		for (size_t slot = 0; slot < v->set->count; slot++) {
-			float *rows = own_rows(v, b, slot);
-			rotary_rotate(rotary, table, rows, v->size, v->own_tokens);
-			for (size_t i = 0; i < v->own_tokens * v->size && finite; i++)
-				finite = isfinite(rows[i]);
-		}
+		change.batch = b;
+		change_all(&change, 1, rotate_task);
+		finite = atomic_load(&change.failed) == SIZE_MAX;
 	}
 	free(table);
 	return finite ? ATTN_OK : attn_fail(err, ATTN_BAD_INPUT, "a rotated %s overflows float32", v->what);
@@ -164,7 +242,7 @@ static enum attn_status project_heads(struct engine *engine, const struct vector
 		size_t first = v->set->heads[slot] * v->size;
 		struct heads_place to = *v->place;
 		run = head_set_run(v->set, slot);
-		struct matrix columns = {v->w->data + first, v->w->rows, run * v->size, v->w->stride};
+		struct matrix columns = matrix_columns(v->w, first, run * v->size);
 		to.data += slot * to.head_stride;
 		TRY(engine_project(engine->kernels, v->x, engine->attention->batch, &columns,
 				   v->bias ? v->bias + first : NULL, v->what, &to, err));

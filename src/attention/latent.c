@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attention/engine_internal.h"
+#include "attention/matrix.h"
 #include "util/memory.h"
 
 /* --- down ----------------------------------------------------------------------- */
@@ -82,8 +83,7 @@ static enum attn_status project_up(const struct latents *l, const struct sequenc
 	bool whole = w->step == to->size && w->w.cols == to->size;
 	for (size_t slot = 0, run; slot < set->count; slot += run) {
 		run = whole ? head_set_run(set, slot) : 1;
-		struct matrix columns = {w->w.data + set->heads[slot] * w->step, w->w.rows, run * w->w.cols,
-					 w->w.stride};
+		struct matrix columns = matrix_columns(&w->w, set->heads[slot] * w->step, run * w->w.cols);
 		struct heads_place heads = {to->data + slot * to->head_stride + first, to->batch_stride,
 					    whole ? to->head_stride : 0, to->size, to->first_token};
 		TRY(engine_project(l->kernels, x, a->batch, &columns, NULL, what, &heads, err));

@@ -29,8 +29,9 @@ static double yarn_pair(const struct rotary *r, double waves)
 
 static double yarn_frequency(const struct rotary *r, size_t c, double frequency)
 {
-	double first = fmax(floor(yarn_pair(r, r->high)), 0);
-	double last = fmin(ceil(yarn_pair(r, r->low)), (double)r->dims - 1);
+	double first = yarn_pair(r, r->high), last = yarn_pair(r, r->low);
+	first = fmax(r->exact_bounds ? first : floor(first), 0);
+	last = fmin(r->exact_bounds ? last : ceil(last), (double)r->dims - 1);
 	if (first == last)
 		last += 0.001; /* as published: a step, not a division by 0 */
 	double share = fmin(fmax(((double)c - first) / (last - first), 0), 1);
@@ -74,18 +75,35 @@ void rotary_table(const struct rotary *r, const double *positions, size_t count,
 	}
 }
 
+/* Pairs (c, c + r/2): two runs of numbers. */
+static void rotate_halves(float *restrict x, float *restrict y, const float *restrict cosines,
+			  const float *restrict sines, size_t pairs)
+{
+	for (size_t c = 0; c < pairs; c++) {
+		double a = x[c], b = y[c], cosine = cosines[c], sine = sines[c];
+		x[c] = (float)(a * cosine - b * sine);
+		y[c] = (float)(b * cosine + a * sine);
+	}
+}
+
+static void rotate_interleaved(float *x, const float *cosines, const float *sines, size_t pairs)
+{
+	for (size_t c = 0; c < pairs; c++) {
+		double a = x[2 * c], b = x[2 * c + 1], cosine = cosines[c], sine = sines[c];
+		x[2 * c] = (float)(a * cosine - b * sine);
+		x[2 * c + 1] = (float)(b * cosine + a * sine);
+	}
+}
+
 void rotary_rotate(const struct rotary *r, const float *table, float *rows, size_t stride, size_t count)
 {
 	size_t pairs = r->dims / 2;
-	size_t step = r->interleaved ? 2 : 1, other = r->interleaved ? 1 : pairs;
 	for (size_t t = 0; t < count; t++) {
 		float *x = rows + t * stride + r->first;
 		const float *cosines = table + t * r->dims, *sines = cosines + pairs;
-		for (size_t c = 0; c < pairs; c++) {
-			float *at = x + c * step;
-			double a = at[0], b = at[other], cosine = cosines[c], sine = sines[c];
-			at[0] = (float)(a * cosine - b * sine);
-			at[other] = (float)(b * cosine + a * sine);
-		}
+		if (r->interleaved)
+			rotate_interleaved(x, cosines, sines, pairs);
+		else
+			rotate_halves(x, x + pairs, cosines, sines, pairs);
 	}
 }

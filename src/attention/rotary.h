@@ -29,9 +29,11 @@ struct rotary {
 	size_t first;     /* the first of them within a head */
 	enum rotary_scaling scaling;
 	double factor, low, high, original; /* of that scaling */
-	double magnitude;                   /* of rotated vectors, "attention factor"; 0 is 1 */
-	const float *inv_freq;              /* (r/2), instead of 1 / base^(2c/r); or NULL */
-	const float *factors;               /* (r/2) that divide the frequencies; or NULL */
+	bool exact_bounds;     /* of YaRN: where its mean begins and ends isn't rounded to pairs */
+	double magnitude;      /* of rotated vectors, "attention factor"; 0 is 1 */
+	const float *inv_freq; /* (r/2), instead of 1 / base^(2c/r); or NULL */
+	const float *factors;  /* (r/2) that divide the frequencies; or NULL */
+	const float *table;    /* where positions are 0, 1, ...: their rotary_table, made before; or NULL */
 };
 
 /* The base that lets `dims` rotated dimensions serve texts `factor` times as long:

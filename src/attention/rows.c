@@ -88,9 +88,10 @@ static struct row_block block_of_task(const struct stream *s, size_t task)
 	    .count = run->count,
 	    .keys = shape->keys,
 	};
-	block.no_context = true;
+	block.no_context = block.no_weights = true;
 	for (size_t i = 0; i < s->consumer_count; i++) {
 		block.no_context &= s->consumers[i]->no_context || s->consumers[i]->passive;
+		block.no_weights &= s->consumers[i]->no_weights || s->consumers[i]->passive;
 		if (s->consumers[i]->place)
 			s->consumers[i]->place(s->consumers[i], &block);
 	}
@@ -178,6 +179,30 @@ static void stream_blocks(struct stream *s, size_t tasks)
 		stream_block(s, task, 0);
 }
 
+static size_t layer_of_block(const struct stream *s, size_t block)
+{
+	const struct rows_shape *shape = &s->source->shape;
+	return s->heads[block / s->runs.count] / shape->heads / shape->batch;
+}
+
+/* Blocks [first, end), layer by layer where the source wants that. */
+static void stream_range(struct stream *s, size_t first, size_t end)
+{
+	for (size_t next; first < end && !atomic_load(&s->stopped); first = next) {
+		size_t layer = layer_of_block(s, first);
+		next = s->source->begin_layer ? first : end;
+		while (next < end && layer_of_block(s, next) == layer)
+			next++;
+		s->first = first;
+		s->turn = 0;
+		if (s->source->begin_layer)
+			s->status = s->source->begin_layer(s->source, layer, &s->error);
+		if (s->status != ATTN_OK)
+			return;
+		stream_blocks(s, next - first);
+	}
+}
+
 /* The selected (layer, batch, head) in their order. */
 static bool find_heads(const struct rows_shape *shape, const struct rows_selection *selection, size_t **heads,
 		       size_t *count)
@@ -215,14 +240,11 @@ enum attn_status rows_stream(struct row_source *source, const struct rows_select
 		s.status = attn_fail_memory(&s.error);
 	for (size_t i = 0; i < s.runs.count; i++)
 		s.longest = size_max(s.longest, s.runs.items[i].count);
-	if (selection->last_block > 0) {
-		s.first = selection->first_block;
-		tasks = selection->last_block - s.first;
-	}
 	if (s.status == ATTN_OK && source->start)
 		s.status = source->start(source, &s.error);
 	if (s.status == ATTN_OK)
-		stream_blocks(&s, tasks);
+		stream_range(&s, selection->first_block,
+			     selection->last_block > 0 ? selection->last_block : tasks);
 	if (s.status != ATTN_OK && err)
 		*err = s.error;
 	free(s.heads);

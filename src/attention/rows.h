@@ -70,7 +70,9 @@ struct row_block {
 	const float *context; /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;        /* rows that attend to no key */
 
-	bool no_context; /* set before the block is read: nobody needs contexts and shares */
+	/* Set before the block is read: nobody needs contexts and shares; nobody needs weights and
+	 * cells, which are then NULL or not, as is less work. */
+	bool no_context, no_weights;
 
 	/* Where a consumer wants things to be put, or NULL: set before the block is read.  A
 	 * source that computes them may put them there, and then points to it. */
@@ -91,6 +93,11 @@ struct row_source {
 	/* Do what must be done before rows can be read (project, load, allocate); nothing the
 	 * second time.  rows_stream calls it; NULL: there is nothing. */
 	enum attn_status (*start)(struct row_source *source, struct attn_error *err);
+
+	/* Have the rows of a layer ready, those of others no longer.  rows_stream calls it before it
+	 * reads any block of the layer, once no block of another is being read, for layers in ascending
+	 * order; NULL: all are ready at any time. */
+	enum attn_status (*begin_layer)(struct row_source *source, size_t layer, struct attn_error *err);
 
 	/* Point *block's arrays at rows [query, query + count) of (batch, layer,
 	 * head); they stay valid until the next call with the same `worker` (below
@@ -125,8 +132,8 @@ struct row_consumer {
 	 * `consume` and as that is called. */
 	bool (*done)(struct row_consumer *consumer);
 
-	/* Neither contexts nor shares matter to the consumer. */
-	bool no_context;
+	/* Neither contexts nor shares matter to the consumer; neither weights nor cells. */
+	bool no_context, no_weights;
 
 	/* No reason to go on: a consumer that only looks at what others are streamed. */
 	bool passive;

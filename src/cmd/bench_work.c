@@ -1,5 +1,6 @@
 /* What attn bench times: attention of random vectors, made without a file. */
 #include "cmd/bench_work.h"
+#include "attention/matrix.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -74,9 +75,9 @@ static void make_attention(struct bench_work *w, const struct bench_shape *s, bo
 	if (a->projected) {
 		a->embeddings = a->source = a->source_values =
 		    (struct sequence){w->arrays[0], s->tokens, width, 0};
-		a->wq = (struct matrix){w->arrays[1], width, width, width};
-		a->wk = (struct matrix){w->arrays[2], width, width, width};
-		a->wv = (struct matrix){w->arrays[3], width, width, width};
+		a->wq = matrix_plain(w->arrays[1], width, width, width);
+		a->wk = matrix_plain(w->arrays[2], width, width, width);
+		a->wv = matrix_plain(w->arrays[3], width, width, width);
 	} else {
 		a->q = (struct heads_view){w->arrays[0], 0, head, s->head_size};
 		a->k = (struct heads_view){w->arrays[1], 0, head, s->head_size};

@@ -117,13 +117,15 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 	cost->inputs += masking_bytes(in->subject.masking);
 	cost->program = PROGRAM_BYTES + (info->shape.queries + info->shape.keys) * LABEL_BYTES;
 	cost->plan = in->plan.cost; /* nothing where rows are read */
+	if (in->model.model && !in->subject.attention)
+		TRY(model_rows_cost(in->all, &cost->plan, err));
 	if (r->only_vectors)
 		cost->plan.attention = 0;
 	if (in->plan.want.context)
 		cost->results = rows * in->subject.output->context_size * sizeof(float);
 	if (r->everything || r->output)
 		cost->results += rows * subject_output_size(&in->subject) * sizeof(float);
-	else
+	else if (!in->model.model)
 		cost->plan.output = 0;
 	if (r->everything || r->rankings)
 		TRY(add_ranking(cost, info, r, err));
@@ -158,15 +160,10 @@ static void print_json(struct buffer *out, const struct cost *cost, const struct
 /* "12.3 MiB", or "1.2e+09" of what is no size. */
 static void add_amount(struct buffer *out, double value, const char *unit)
 {
-	static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	size_t i = 0;
-	if (strcmp(unit, "bytes") != 0) {
+	if (strcmp(unit, "bytes") == 0)
+		buffer_add_size(out, value);
+	else
 		buffer_printf(out, "%.4g %s", value, unit);
-		return;
-	}
-	for (; value >= 1024 && i < 4; i++)
-		value /= 1024;
-	buffer_printf(out, i ? "%.1f %s" : "%.0f %s", value, names[i]);
 }
 
 static void print_table(struct buffer *out, const struct cost *cost, const struct line *lines, size_t count,

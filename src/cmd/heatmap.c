@@ -91,6 +91,7 @@ static const struct option table[] = {
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
     SELECTION_OPTIONS,
+    MODEL_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
@@ -342,6 +343,8 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			status = overlay_skip_keys(&c->overlay, o, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
+		else if (is_model_option(id))
+			status = inputs_model_option(&c->in, id, o, err);
 		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))

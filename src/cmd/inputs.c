@@ -22,6 +22,12 @@ enum attn_status inputs_setting(struct inputs *in, const struct options *o, stru
 			       err);
 }
 
+enum attn_status inputs_model_option(struct inputs *in, int id, const struct options *o,
+				     struct attn_error *err)
+{
+	return model_option(&in->model_options, id, o, err);
+}
+
 /* The subject of rows in in->rows. */
 static enum attn_status settle(struct inputs *in, const struct attention *attention,
 			       const struct masking *masking, const struct output_layer *output,
@@ -68,9 +74,35 @@ static enum attn_status open_problem(struct inputs *in, const struct command *se
 	return settle(in, a, &a->masking, &a->output, err);
 }
 
+/* Settings are of inputs: a model's are in its folder. */
+static enum attn_status check_settings(const struct bundle *b, struct attn_error *err)
+{
+	if (b->setting_count == 0)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE,
+			 "'%s' and '--model' cannot be combined: what a model's attention is stands in its "
+			 "folder",
+			 b->settings[0].origin);
+}
+
+static enum attn_status open_model(struct inputs *in, const struct command *self, int argc, char **argv,
+				   struct attn_error *err)
+{
+	if (argc > 0)
+		return attn_fail(err, ATTN_USAGE, "'%s' and '--model' cannot be combined: give one of them",
+				 argv[0]);
+	TRY(check_settings(&in->bundle, err));
+	TRY(kernels_check(err));
+	TRY(model_input_open(&in->model, self, &in->model_options, &in->bundle, &in->rows.info, err));
+	return settle(in, NULL, &in->model.masking, &in->model.output, err);
+}
+
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
 			     struct attn_error *err)
 {
+	TRY(model_options_check(&in->model_options, err));
+	if (in->model_options.model)
+		return open_model(in, self, argc, argv, err);
 	if (argc == 0)
 		return attn_fail(err, ATTN_USAGE, "no input: give a file, '-' or ROLE=FILE (see '%s --help')",
 				 self->title);
@@ -92,6 +124,11 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
 			     struct attn_error *err)
 {
+	if (in->model.model && !in->subject.attention) {
+		TRY(model_input_plan(&in->model, selection, want, &in->rows.source, err));
+		in->all = in->rows.source;
+		return ATTN_OK;
+	}
 	if (!in->subject.attention)
 		return want.scores
 			   ? attn_fail(err, ATTN_USAGE,
@@ -101,6 +138,44 @@ enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *sel
 	TRY(plan_run(&in->plan, &in->rows.source, err));
 	in->all = in->rows.source;
 	return ATTN_OK;
+}
+
+/* The one layer that is selected; ATTN_USAGE where there are more. */
+static enum attn_status only_layer(const struct inputs *in, const struct selection *selection,
+				   const char *option, size_t *layer, struct attn_error *err)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < in->info->shape.layers; i++)
+		if (rows_chosen(selection->layers, i)) {
+			*layer = i;
+			count++;
+		}
+	if (count == 1)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE,
+			 "'%s' is of one layer, and the model has %zu: choose with --layer L", option,
+			 in->info->shape.layers);
+}
+
+enum attn_status inputs_focus(struct inputs *in, struct selection *selection, const char *option,
+			      struct attn_error *err)
+{
+	size_t layer = 0;
+	char number[24];
+	if (!in->model.model)
+		return ATTN_OK;
+	TRY(only_layer(in, selection, option, &layer, err));
+	TRY(model_input_focus(&in->model, layer, err));
+	free(selection->layers);
+	selection->layers = NULL;
+	in->rows.info.shape.layers = 1;
+	in->rows.info.has_layers = false;
+	in->rows.info.first_layer = layer;
+	in->subject.attention = &in->model.focus;
+	in->subject.masking = &in->model.focus.masking;
+	in->subject.output = &in->model.focus.output;
+	snprintf(number, sizeof number, "%zu", layer);
+	return bundle_override(&in->bundle, "layer", number, NULL, err);
 }
 
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err)
@@ -213,6 +288,7 @@ void inputs_release(struct inputs *in)
 	rows_info_release(&in->whole);
 	plan_release(&in->plan);
 	problem_release(&in->problem);
+	model_input_release(&in->model);
 	for (size_t i = 0; i < in->shard_count; i++)
 		bundle_release(&in->shards[i]);
 	free(in->shards);

@@ -6,15 +6,18 @@
 #include <stdbool.h>
 
 #include "attention/plan.h"
+#include "cmd/model_input.h"
 #include "cmd/options.h"
 #include "input/problem.h"
 #include "result/subject.h"
 
 struct inputs {
-	struct bundle bundle;         /* all operands; settings of the command line go in first */
-	struct problem problem;       /* where rows are computed; its names have moved to `rows` */
-	struct plan plan;             /* where they have been planned */
-	struct named_rows rows;       /* what is shown; no source until inputs_plan */
+	struct model_options model_options; /* a model instead of operands, as given */
+	struct model_input model;           /* and opened */
+	struct bundle bundle;               /* all operands; settings of the command line go in first */
+	struct problem problem;             /* where rows are computed; its names have moved to `rows` */
+	struct plan plan;                   /* where they have been planned */
+	struct named_rows rows;             /* what is shown; no source until inputs_plan */
 	struct row_source *all;       /* the source of all rows: that of `rows`, unless that is a view */
 	struct rows_info whole;       /* with a view: the names of all rows */
 	struct subject subject;       /* what the rows are of */
@@ -29,6 +32,10 @@ struct inputs {
 
 /* Take an OPTION_SETTING option into the bundle. */
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
+
+/* Take an option that is_model_option. */
+enum attn_status inputs_model_option(struct inputs *in, int id, const struct options *o,
+				     struct attn_error *err);
 
 /* Read the operands argv[0..argc) (none is ATTN_USAGE), and check them: nothing is computed
  * before rows are streamed.  Notes go to standard error. */
@@ -48,8 +55,13 @@ enum attn_status inputs_spare(const struct inputs *in, const char *path, struct 
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
 			     struct attn_error *err);
 
-/* The same for the weights of a selection. */
+/* Of a model, go on with its one selected layer as if that had been the input, for what needs more of
+ * it than rows; `option` is that, in ATTN_USAGE where not one layer is selected.  Else nothing. */
 struct selection;
+enum attn_status inputs_focus(struct inputs *in, struct selection *selection, const char *option,
+			      struct attn_error *err);
+
+/* The same for the weights of a selection. */
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err);
 
 /* Show *view instead, which wraps what was shown before and becomes in->rows. */

@@ -69,6 +69,7 @@ static const struct option table[] = {
     {"top", required_argument, NULL, OPTION_TOP},
     {"min-distance", required_argument, NULL, OPTION_MIN_DISTANCE},
     SELECTION_OPTIONS,
+    MODEL_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     VIEW_OPTIONS,
     TABLE_OPTIONS,
@@ -117,6 +118,8 @@ static enum attn_status parse(struct token_command *c, struct options *o, struct
 			status = option_top(o, &c->top, err);
 		else if (id == OPTION_MIN_DISTANCE)
 			status = option_count(o, 1, SIZE_MAX, &c->min_distance, err);
+		else if (is_model_option(id))
+			status = inputs_model_option(&c->in, id, o, err);
 		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (is_view_option(id))
@@ -300,6 +303,10 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 	c->token = argv[0];
 	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
 	if (status == ATTN_OK)
+		status = selection_open(&c->selected, &c->selection, c->in.info, err);
+	if (status == ATTN_OK && c->steps)
+		status = inputs_focus(&c->in, &c->selected, "--steps", err);
+	if (status == ATTN_OK)
 		status = c->steps ? steps_columns(&c->table, c->in.info, c->full, c->columns, err)
 				  : ranking_columns(&c->table, c->in.info, c->columns, err);
 	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
@@ -308,8 +315,6 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
 	if (status == ATTN_OK)
 		status = min_distance_check(c->min_distance, c->in.info, err);
-	if (status == ATTN_OK)
-		status = selection_open(&c->selected, &c->selection, c->in.info, err);
 	if (status == ATTN_OK && c->steps &&
 	    selection_joins(&c->selected, &c->selection, joins, sizeof joins))
 		return attn_fail(err, ATTN_USAGE,

@@ -138,6 +138,19 @@ static int refuse(const struct options *o, int answer, struct attn_error *err)
 	return -1;
 }
 
+/* Whether the option is another of its name: beside --model, --text gives the text, else it is the
+ * form of a table. */
+static bool is_hidden(const struct options *o, const struct option *option)
+{
+	bool model = false, form = false;
+	for (int i = 1; i < o->argc && strcmp(o->argv[i], "--") != 0; i++)
+		model |= strcmp(o->argv[i], "--model") == 0 || strncmp(o->argv[i], "--model=", 8) == 0;
+	for (const struct option *other = o->table; other->name; other++)
+		form |= other->val == OPTION_TEXT;
+	return (option->val == OPTION_TEXT && model && strcmp(option->name, "text") == 0) ||
+	       (option->val == OPTION_MODEL_TEXT && !model && form);
+}
+
 /* The command's own options and, where it takes an INPUT, those of settings. */
 static const struct option *with_settings(const struct options *o)
 {
@@ -146,9 +159,10 @@ static const struct option *with_settings(const struct options *o)
 	size_t count = 0;
 	if (!o->self->usage_end)
 		return o->table;
-	for (; o->table[count].name; count++) {
+	for (const struct option *option = o->table; option->name; option++) {
 		assert(count < OPTIONS_OWN_MOST);
-		all[count] = o->table[count];
+		if (!is_hidden(o, option))
+			all[count++] = *option;
 	}
 	for (enum role_id id = ROLE_NONE + 1; id < ROLE_COUNT; id++) {
 		if (!roles[id].option)

@@ -58,6 +58,14 @@ enum {
 	OPTION_NO_COLORBAR,
 	OPTION_NO_CAPTION,
 	OPTION_MARKERS,
+	OPTION_MODEL, /* to OPTION_NO_SPECIAL: cmd/model_options.h */
+	OPTION_MODEL_TEXT,
+	OPTION_TEXT_FILE,
+	OPTION_TEXT_PAIR,
+	OPTION_IDS,
+	OPTION_TYPE_IDS,
+	OPTION_ATTENTION,
+	OPTION_NO_SPECIAL,
 	OPTION_THREADS, /* options_next takes these: no command sees them */
 	OPTION_QUIET,
 	OPTION_OWN,
@@ -88,6 +96,7 @@ enum attn_status print_roles(const struct command *self, struct attn_error *err)
 	{"tsv", no_argument, NULL, OPTION_TSV}, {"json", no_argument, NULL, OPTION_JSON},                    \
 	    {"jsonl", no_argument, NULL, OPTION_JSONL},                                                      \
 	    {"columns", required_argument, NULL, OPTION_COLUMNS},                                            \
+	    {"pretty", no_argument, NULL, OPTION_TEXT},                                                      \
 	{                                                                                                    \
 		"text", no_argument, NULL, OPTION_TEXT                                                       \
 	}

@@ -260,6 +260,9 @@ static enum attn_status finish(struct run_command *c, struct attn_error *err)
 {
 	const struct run_options *r = &c->options;
 	enum attn_status status = commit_files(c, err);
+	if (status == ATTN_OK && model_output_wanted(&r->model))
+		status = model_output_write(&r->model, &c->in.model, c->self, c->in.all, r->format,
+					    r->rankings_format, err);
 	if (status == ATTN_OK && r->rankings)
 		status = write_ranking(c, r->rankings, r->rankings_format, r->top, err);
 	if (status == ATTN_OK && r->everything) {
@@ -298,11 +301,24 @@ static enum attn_status stream(struct run_command *c, struct attn_error *err)
 	enum attn_status status = ATTN_OK;
 	if (c->options.only_vectors) /* of which no row is needed */
 		return c->in.all->start(c->in.all, err);
+	if (c->options.only_model)
+		return ATTN_OK;
 	if (subject_is_view(&c->in.subject) && c->contexts.context)
 		status = progress_stream(c->self, c->in.all, NULL, contexts, 1, err);
 	return status == ATTN_OK
 		   ? progress_stream(c->self, c->in.rows.source, NULL, c->consumers, c->consumer_count, err)
 		   : status;
+}
+
+/* An option for what a model has of one layer at a time, or NULL. */
+static const char *of_one_layer(const struct run_options *r)
+{
+	return r->context              ? "--context"
+	       : r->output             ? "--output"
+	       : r->vectors[VECTORS_Q] ? "--q"
+	       : r->vectors[VECTORS_K] ? "--k"
+	       : r->vectors[VECTORS_V] ? "--v"
+				       : NULL;
 }
 
 static enum attn_status open_inputs(struct run_command *c, int argc, char **argv, struct attn_error *err)
@@ -312,7 +328,10 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 	if (c->options.merge)
 		return inputs_open_shards(&c->in, c->self, argc, argv, wanted(c), err);
 	TRY(inputs_open(&c->in, c->self, argc, argv, err));
+	TRY(model_output_check(&c->options.model, &c->in.model, err));
 	TRY(selection_open(&c->selected, s, c->in.info, err));
+	if (of_one_layer(&c->options))
+		TRY(inputs_focus(&c->in, &c->selected, of_one_layer(&c->options), err));
 	c->some = !selection_is_whole(&c->selected, &c->in.info->shape);
 	if (c->some && (c->options.context || c->options.output))
 		return attn_fail(err, ATTN_USAGE,
@@ -356,6 +375,7 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 static enum attn_status print_cost(struct run_command *c, struct attn_error *err)
 {
 	TRY(open_files(c, err));
+	TRY(model_output_cost(&c->options.model, &c->in.model, c->options.format, &c->cost, err));
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
 }
 

@@ -95,6 +95,9 @@ enum {
 	OPTION_V,
 	OPTION_STAGE,
 	OPTION_FORMAT,
+	OPTION_HIDDEN,
+	OPTION_LOGITS,
+	OPTION_NEXT,
 	OPTION_SHARD,
 	OPTION_DRY_RUN,
 };
@@ -122,7 +125,11 @@ static const struct option run_table[] = {
     {"q", required_argument, NULL, OPTION_Q},
     {"k", required_argument, NULL, OPTION_K},
     {"v", required_argument, NULL, OPTION_V},
+    {"hidden", required_argument, NULL, OPTION_HIDDEN},
+    {"logits", required_argument, NULL, OPTION_LOGITS},
+    {"next", required_argument, NULL, OPTION_NEXT},
     {"shard", required_argument, NULL, OPTION_SHARD},
+    MODEL_OPTIONS,
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
     SELECTION_OPTIONS,
     MATRIX_OPTIONS,
@@ -186,6 +193,8 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 	}
 	if (is_view_option(id))
 		return view_option(&r->view, id, o, err);
+	if (is_model_option(id))
+		return inputs_model_option(in, id, o, err);
 	const char **const paths[] = {&r->context, &r->output,   &r->weights,
 				      &r->scores,  &r->rankings, &r->heatmaps};
 	if (id >= OPTION_CONTEXT && id <= OPTION_HEATMAPS)
@@ -210,6 +219,12 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 		return ATTN_OK;
 	case OPTION_SHARD:
 		return parse_shard(r, o, err);
+	case OPTION_HIDDEN:
+		return option_once(o, &r->model.hidden, err);
+	case OPTION_LOGITS:
+		return option_once(o, &r->model.logits, err);
+	case OPTION_NEXT:
+		return option_count(o, 1, SIZE_MAX, &r->model.next, err);
 	case OPTION_TOP:
 		note_option(r->top_option, sizeof r->top_option, o);
 		return option_top(o, &r->top, err);
@@ -257,7 +272,7 @@ static enum attn_status check_needed(const struct run_options *r, struct attn_er
 	if (*r->top_option && !r->rankings)
 		return attn_fail(err, ATTN_USAGE, "'%s' is for a ranking: it also requires --rankings FILE",
 				 r->top_option);
-	if (*r->table_option && !is_standard(r->rankings) && !r->dry_run)
+	if (*r->table_option && !is_standard(r->rankings) && !r->dry_run && r->model.next == 0)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is for a ranking on standard output: it also requires '--rankings -'",
 				 r->table_option);
@@ -296,7 +311,9 @@ static enum attn_status check_standard(struct run_options *r, size_t standard, s
 				       r->scores,
 				       r->vectors[VECTORS_Q],
 				       r->vectors[VECTORS_K],
-				       r->vectors[VECTORS_V]};
+				       r->vectors[VECTORS_V],
+				       r->model.hidden,
+				       r->model.logits};
 	bool needed = false; /* by a tensor whose name has no known ending */
 	for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
 		needed |= tensors[i] && format_of_name(tensors[i]) == FORMAT_UNKNOWN;
@@ -375,8 +392,8 @@ static enum attn_status check_selection(const struct run_options *r, struct attn
 /* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
-	static const char *const names[] = {"context",  "output", "weights", "scores", "rankings",
-					    "heatmaps", "q",      "k",       "v"};
+	static const char *const names[] = {"context", "output", "weights", "scores", "rankings", "heatmaps",
+					    "q",       "k",      "v",       "hidden", "logits"};
 	const char *const outputs[] = {r->context,
 				       r->output,
 				       r->weights,
@@ -385,7 +402,9 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 				       r->heatmaps,
 				       r->vectors[VECTORS_Q],
 				       r->vectors[VECTORS_K],
-				       r->vectors[VECTORS_V]};
+				       r->vectors[VECTORS_V],
+				       r->model.hidden,
+				       r->model.logits};
 	enum {
 		OUTPUTS = sizeof outputs / sizeof *outputs
 	};
@@ -394,10 +413,12 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		given += outputs[i] != NULL;
 		standard += is_standard(outputs[i]);
 	}
-	r->everything = given == 0;
+	standard += r->model.next > 0; /* a table */
+	r->everything = given == 0 && r->model.next == 0;
 	r->only_vectors =
 	    given == (size_t) !!r->vectors[VECTORS_Q] + !!r->vectors[VECTORS_K] + !!r->vectors[VECTORS_V] &&
 	    given > 0;
+	r->only_model = !r->everything && given == (size_t) !!r->model.hidden + !!r->model.logits;
 	TRY(check_standard(r, standard, err));
 	TRY(check_distinct(outputs, names, OUTPUTS, err));
 	if (r->shard && r->dry_run)

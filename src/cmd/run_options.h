@@ -4,6 +4,7 @@
 
 #include "attention/plan.h"
 #include "cmd/figures.h"
+#include "cmd/model_output.h"
 #include "cmd/ranking_output.h"
 #include "cmd/view_options.h"
 #include "files/formats.h"
@@ -15,9 +16,11 @@ struct run_options {
 	bool dry_run;          /* say what it would cost, and write nothing */
 	size_t shard, shards;  /* make part `shard` of `shards`; 0: no part */
 	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
-	const char *vectors[VECTORS_KINDS];                                    /* --q, --k, --v, or NULL */
-	bool only_vectors;                                                     /* and nothing else */
-	enum score_stage stage;                                                /* of scores */
+	struct model_output model;          /* hidden states and the like */
+	const char *vectors[VECTORS_KINDS]; /* --q, --k, --v, or NULL */
+	bool only_vectors;                  /* and nothing else */
+	bool only_model;                    /* likewise of `model` */
+	enum score_stage stage;             /* of scores */
 	bool stage_given;
 	enum format format;                /* of a tensor on standard output, or FORMAT_UNKNOWN */
 	size_t min_distance;               /* of what a ranking lists; 0: any */

@@ -41,6 +41,7 @@ static const char usage_end[] = "      --threads N       threads [the processors
 static const struct option table[] = {
     {"output", required_argument, NULL, 'o'},
     SELECTION_OPTIONS,
+    MODEL_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
     {"title", required_argument, NULL, OPTION_TITLE},
     MARKERS_OPTION,
@@ -307,6 +308,8 @@ static enum attn_status parse(struct view_command *c, struct options *o, bool *h
 			status = option_once(o, &c->path, err);
 		else if (id == 'h' || id == OPTION_HELP)
 			*help = true;
+		else if (is_model_option(id))
+			status = inputs_model_option(&c->in, id, o, err);
 		else if (is_selection_option(id))
 			selection_option(&c->selection, id, o->value);
 		else if (id == OPTION_TITLE)

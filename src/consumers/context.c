@@ -32,19 +32,30 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 	return ATTN_OK;
 }
 
+void context_consumer_into(struct context_consumer *s, const struct rows_shape *shape, size_t value_size,
+			   float *context)
+{
+	*s = (struct context_consumer){
+	    .consumer = {.consume = consume, .place = place, .any_order = true, .no_weights = true},
+	    .context = context,
+	    .given = true,
+	    .queries = shape->queries,
+	    .heads = shape->heads,
+	    .value_size = value_size};
+}
+
 enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_shape *shape,
 				       size_t value_size, struct attn_error *err)
 {
-	*s = (struct context_consumer){.consumer = {.consume = consume, .place = place, .any_order = true},
-				       .queries = shape->queries,
-				       .heads = shape->heads,
-				       .value_size = value_size};
-	s->context = floats_alloc4(shape->batch, shape->queries, shape->heads, value_size);
-	return s->context ? ATTN_OK : attn_fail_memory(err);
+	float *context = floats_alloc4(shape->batch, shape->queries, shape->heads, value_size);
+	context_consumer_into(s, shape, value_size, context);
+	s->given = false;
+	return context ? ATTN_OK : attn_fail_memory(err);
 }
 
 void context_consumer_release(struct context_consumer *s)
 {
-	free(s->context);
+	if (!s->given)
+		free(s->context);
 	*s = (struct context_consumer){0};
 }

@@ -89,6 +89,30 @@ enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, str
 	return status;
 }
 
+enum attn_status file_bytes_open_regular(struct file_bytes *bytes, const char *path, size_t most,
+					 struct attn_error *err)
+{
+	struct stat st;
+	*bytes = (struct file_bytes){0};
+	/* Before it is opened, since opening a pipe waits for its writer. */
+	if (stat(path, &st) != 0)
+		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return attn_fail(err, ATTN_FAILED,
+				 "'%s' is a device, pipe or socket, expected a regular file", path);
+	if (st.st_size > 0 && (uintmax_t)st.st_size > most)
+		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is %ju bytes, expected at most %zu", path,
+				 (uintmax_t)st.st_size, most);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);
+	enum attn_status status = load(fd, path, bytes, err);
+	close(fd);
+	if (status != ATTN_OK)
+		file_bytes_release(bytes);
+	return status;
+}
+
 void file_bytes_release(struct file_bytes *bytes)
 {
 	if (bytes->mapped)

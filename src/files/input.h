@@ -18,6 +18,12 @@ struct file_bytes {
 enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, struct attn_error *err);
 void file_bytes_release(struct file_bytes *bytes);
 
+/* The same for one of the files of a folder, which is a regular file of at most `most` bytes, and
+ * never standard input: what else there is, such as a pipe that nobody writes to, is ATTN_FAILED, and
+ * a larger or empty one ATTN_BAD_INPUT. */
+enum attn_status file_bytes_open_regular(struct file_bytes *bytes, const char *path, size_t most,
+					 struct attn_error *err);
+
 /* Read a whole file into an empty bundle, whatever its format, and say which
  * format it was (format may be NULL). */
 enum attn_status input_read_file(struct bundle *out, const char *path, enum format *format,

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "files/json_internal.h"
+#include "files/json_text.h"
 #include "util/buffer.h"
 #include "util/utf8.h"
 

@@ -1,4 +1,5 @@
 #include "input/bind.h"
+#include "attention/matrix.h"
 #include "input/given.h"
 
 #include <math.h>
@@ -234,9 +235,10 @@ static enum attn_status transpose(struct float_pool *pool, struct matrix *m, str
 	float *copy = float_pool_take(pool, m->rows * m->cols);
 	if (!copy)
 		return attn_fail_memory(err);
+	const float *from = m->data;
 	for (size_t r = 0; r < m->rows; r++)
 		for (size_t c = 0; c < m->cols; c++)
-			copy[r * m->cols + c] = m->data[c * m->rows + r];
+			copy[r * m->cols + c] = from[c * m->rows + r];
 	m->data = copy;
 	return ATTN_OK;
 }
@@ -254,7 +256,7 @@ enum attn_status bind_weight(struct float_pool *pool, const struct bundle *b, en
 		TRY(check_one_layout(b, transposed, err));
 	TRY(check_weight(t, rows, cols, transposed, err));
 	TRY(bind_f32(pool, t, &data, err));
-	*out = (struct matrix){data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]};
+	*out = matrix_plain(data, t->shape[transposed], t->shape[!transposed], t->shape[!transposed]);
 	return transposed ? transpose(pool, out, err) : ATTN_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "attention/latent.h"
+#include "attention/matrix.h"
 #include "input/bind.h"
 #include "input/given.h"
 #include "input/settings.h"
@@ -193,10 +194,9 @@ static enum attn_status bind_down(struct problem *p, const struct bundle *b, str
 				       "more than %zu outputs, of which the last %zu are rotary, as rope_dim "
 				       "says",
 				       l->rotary_size, l->rotary_size);
-	l->rotary_k = l->down_kv;
-	l->down_kv.cols -= l->rotary_size;
-	l->rotary_k.data += l->down_kv.cols;
-	l->rotary_k.cols = l->rotary_size;
+	size_t plain = l->down_kv.cols - l->rotary_size;
+	l->rotary_k = matrix_columns(&l->down_kv, plain, l->rotary_size);
+	l->down_kv.cols = plain;
 	return ATTN_OK;
 }
 
@@ -224,9 +224,9 @@ static enum attn_status bind_keys(struct problem *p, const struct bundle *b, siz
 				       "more than %zu outputs for each of %zu heads: those of keys, as 'wuq' "
 				       "has that are not rotary, and then of values",
 				       plain, a->heads);
+	a->value_size = size - plain;
 	l->up_v = l->up_k;
-	l->up_v.w.data += plain;
-	l->up_v.w.cols = a->value_size = size - plain;
+	l->up_v.w = matrix_columns(&l->up_k.w, plain, a->value_size);
 	l->up_k.w.cols = plain;
 	return ATTN_OK;
 }

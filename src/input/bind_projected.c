@@ -3,14 +3,9 @@
 #include <string.h>
 
 #include "attention/latent.h"
+#include "attention/matrix.h"
 #include "input/bind.h"
 #include "input/given.h"
-
-/* Cut the columns of a fused matrix: query, then key, then value. */
-static struct matrix columns(const struct matrix *m, size_t first, size_t count)
-{
-	return (struct matrix){m->data + first, m->rows, count, m->stride};
-}
 
 /* Head sizes d and e from the columns H d + G d + G e of a fused projection: by wo,
  * whose rows are H e, or with e = d.  With two maps a head there are twice the H and G of
@@ -66,9 +61,9 @@ static enum attn_status bind_fused(struct problem *p, const struct bundle *b, st
 	TRY(fused_sizes(p, b, t, fused.cols, err));
 	TRY(bind_vector(&p->floats, b, ROLE_BQKV, fused.cols, &bias, err));
 	size_t q = a->maps * a->heads * a->head_size, k = a->maps * a->kv_heads * a->head_size;
-	a->wq = columns(&fused, 0, q);
-	a->wk = columns(&fused, q, k);
-	a->wv = columns(&fused, q + k, fused.cols - q - k);
+	a->wq = matrix_columns(&fused, 0, q);
+	a->wk = matrix_columns(&fused, q, k);
+	a->wv = matrix_columns(&fused, q + k, fused.cols - q - k);
 	if (bias) {
 		a->bq = bias;
 		a->bk = bias + q;

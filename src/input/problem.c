@@ -109,7 +109,9 @@ static enum attn_status bind_value_halves(struct problem *p, const struct bundle
 	if (a->value_size % 2 != 0)
 		return setting_fail(given_setting(b, ROLE_LAMBDA_PAIRING),
 				    "adjacent, or an even number of values a head", err);
-	TRY(join_halves(p, &a->wv.data, a->wv.rows, a->wv.stride, err));
+	const float *wv = a->wv.data;
+	TRY(join_halves(p, &wv, a->wv.rows, a->wv.stride, err));
+	a->wv.data = wv;
 	a->wv.stride = a->kv_heads * a->value_size;
 	return join_halves(p, &a->bv, 1, 0, err);
 }

@@ -219,11 +219,17 @@ const char *tensor_index_text(const struct tensor *t, size_t i, char *text, size
 
 enum attn_status tensor_to_f32(const struct tensor *t, float *out, struct attn_error *err)
 {
-	for (size_t i = 0; i < t->count; i++) {
+	return tensor_part_to_f32(t, 0, t->count, out, err);
+}
+
+enum attn_status tensor_part_to_f32(const struct tensor *t, size_t first, size_t count, float *out,
+				    struct attn_error *err)
+{
+	for (size_t i = first; i < first + count; i++) {
 		/* The direct way for what most files hold. */
 		double value = t->dtype == DTYPE_F32 ? (double)LOAD(float, t, i) : tensor_get(t, i);
-		out[i] = (float)value;
-		if (isfinite(out[i]))
+		float narrow = out[i - first] = (float)value;
+		if (isfinite(narrow))
 			continue;
 		char place[300];
 		tensor_index_text(t, i, place, sizeof place);

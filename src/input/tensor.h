@@ -90,6 +90,10 @@ const char *tensor_index_text(const struct tensor *t, size_t i, char *text, size
  * tensor, file and index at the first NaN or infinity, or value beyond float32. */
 enum attn_status tensor_to_f32(const struct tensor *t, float *out, struct attn_error *err);
 
+/* The same for elements [first, first + count), which there must be, in out[count]. */
+enum attn_status tensor_part_to_f32(const struct tensor *t, size_t first, size_t count, float *out,
+				    struct attn_error *err);
+
 float f16_to_f32(unsigned short bits);  /* IEEE 754 binary16, subnormals too */
 float bf16_to_f32(unsigned short bits); /* the upper half of a float32 */
 float e4m3_to_f32(unsigned char bits);  /* DTYPE_F8_E4M3; exact, as the others are */

@@ -4,24 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_stride, const float *b,
-		      size_t b_stride, const float *bias, size_t rows, size_t inner, size_t cols,
-		      double *sums)
-{
-	for (size_t r = 0; r < rows; r++) {
-		for (size_t c = 0; c < cols; c++)
-			sums[c] = bias ? (double)bias[c] : 0;
-		for (size_t i = 0; i < inner; i++) {
-			double factor = (double)a[r * a_stride + i];
-			const float *row = b + i * b_stride;
-			for (size_t c = 0; c < cols; c++)
-				sums[c] += factor * (double)row[c];
-		}
-		for (size_t c = 0; c < cols; c++)
-			out[r * out_stride + c] = (float)sums[c];
-	}
-}
-
 /* Four sums, so that a multiply-add need not wait for the one before. */
 static double dot(const float *a, const float *b, size_t count)
 {

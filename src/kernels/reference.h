@@ -10,12 +10,6 @@
 
 #include <stddef.h>
 
-/* out (rows, cols) = a (rows, inner) x b (inner, cols) + bias (cols, or NULL).
- * `sums` is scratch of cols doubles. */
-void reference_matmul(float *out, size_t out_stride, const float *a, size_t a_stride, const float *b,
-		      size_t b_stride, const float *bias, size_t rows, size_t inner, size_t cols,
-		      double *sums);
-
 /* scores (keys) = scale * q (d) . k (keys, d; k_stride). */
 void reference_scores(double *scores, const float *q, const float *k, size_t k_stride, size_t d, size_t keys,
 		      double scale);

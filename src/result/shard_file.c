@@ -116,10 +116,10 @@ static enum attn_status put_rest(struct shard_file *s, struct attn_error *err)
 	if (s->shard.number > 1 || status != ATTN_OK)
 		return status;
 	if (s->context && s->shard.output_size > 0) {
+		const float *wo = output->wo.data; /* plain: of an input's */
 		for (size_t row = 0; row < output->wo.rows && status == ATTN_OK; row++)
-			status =
-			    tensor_writer_put(s->writer, index, output->wo.data + row * output->wo.stride,
-					      output->wo.cols, err);
+			status = tensor_writer_put(s->writer, index, wo + row * output->wo.stride,
+						   output->wo.cols, err);
 		index++;
 		if (output->bo && status == ATTN_OK)
 			status = tensor_writer_put(s->writer, index++, output->bo, output->wo.cols, err);

@@ -12,11 +12,11 @@ struct normalizer_step {
 	/* Append `in` as the step leaves it to the empty `out`; aligned_check is the caller's. */
 	enum attn_status (*apply)(const struct normalizer_step *step, const struct aligned *in, size_t origin,
 				  struct aligned *out, struct attn_error *err);
-	bool compatible, compose; /* normal form */
-	bool left, right;         /* strip */
-	struct pattern *pattern;  /* replace; owned */
-	char *text;               /* replace: what by; prepend: what; owned */
-	struct charsmap *map;     /* precompiled; owned */
+	bool compatible, compose;          /* normal form */
+	bool left, right;                  /* strip */
+	struct pattern *pattern;           /* replace; owned */
+	char *text;                        /* replace: what by; prepend: what; owned */
+	struct charsmap *map;              /* precompiled; owned */
 	struct sentencepiece_rules *rules; /* of a SentencePiece model; owned */
 };
 

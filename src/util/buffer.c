@@ -168,6 +168,15 @@ void buffer_add_float(struct buffer *buf, float value)
 	buffer_add_string(buf, text);
 }
 
+void buffer_add_size(struct buffer *buf, double bytes)
+{
+	static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	size_t i = 0;
+	for (; bytes >= 1024 && i < 4; i++)
+		bytes /= 1024;
+	buffer_printf(buf, i ? "%.1f %s" : "%.0f %s", bytes, names[i]);
+}
+
 char *buffer_detach(struct buffer *buf)
 {
 	if (!buf->data)

@@ -46,6 +46,9 @@ void buffer_add_clean(struct buffer *buf, const char *text);
  * caller decides whether they may occur. */
 void buffer_add_float(struct buffer *buf, float value);
 
+/* Append a number of bytes as people read it: "640 bytes", "12.3 MiB". */
+void buffer_add_size(struct buffer *buf, double bytes);
+
 /* Return `data` (an empty string if nothing was added), which the caller then
  * owns, and leave the buffer empty.  NULL when an allocation had failed. */
 char *buffer_detach(struct buffer *buf);

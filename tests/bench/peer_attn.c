@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "attention/matrix.h"
 #include "attention/plan.h"
 #include "consumers/context.h"
 #include "util/memory.h"
@@ -136,9 +137,9 @@ static void set_attention(struct peer *peer, size_t H, size_t N, size_t d, const
 	if (peer->projected) {
 		a->embeddings = (struct sequence){load(directory, "X", N * width), N, width, 0};
 		a->source = a->source_values = a->embeddings;
-		a->wq = (struct matrix){load(directory, "Wq", width * width), width, width, width};
-		a->wk = (struct matrix){load(directory, "Wk", width * width), width, width, width};
-		a->wv = (struct matrix){load(directory, "Wv", width * width), width, width, width};
+		a->wq = matrix_plain(load(directory, "Wq", width * width), width, width, width);
+		a->wk = matrix_plain(load(directory, "Wk", width * width), width, width, width);
+		a->wv = matrix_plain(load(directory, "Wv", width * width), width, width, width);
 	} else {
 		a->q = (struct heads_view){load(directory, "Q", N * width), 0, N * d, d};
 		a->k = (struct heads_view){load(directory, "K", N * width), 0, N * d, d};

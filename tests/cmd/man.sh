@@ -59,6 +59,7 @@ attn-view|view
 attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-file|inspect file
+attn-inspect-model|inspect model
 attn-bench|bench'
 
 # The options of a help text, without -h and --help, which every command has.

@@ -782,9 +782,37 @@ def make_tokenizer():
         put("tokenizer/%s.json" % name, json.dumps(value, ensure_ascii=name == "forms").encode())
 
 
+def make_model_json():
+    """config.json of models, and indexes of shards."""
+    config = {"model_type": "llama", "hidden_size": 64, "a": {"b": {"c": 3}}, "none": None,
+              "rope_scaling": {"factor": 2.5, "type": "linear"}, "layer_types": ["full", "sliding", 1]}
+    shards = {"weight_map": {"b.weight": "two.safetensors", "a.weight": "one.safetensors", "c": "two.safetensors"}}
+    files = {
+        "config": json.dumps(config, indent=1),
+        "config-twice": '{"hidden_size": 1, "a": [1, 2, -3e5], "hidden_size": 2, "a": [[], {}, NaN, [1]]}',
+        "config-not-finite": '{"hidden_size": NaN, "a": [0.0, Infinity, -Infinity]}',
+        "config-fraction": '{"hidden_size": 1.5, "rope_scaling": "linear", "layer_types": {"0": 1}, "model_type": 7}',
+        "config-huge": '{"hidden_size": 1e400, "a": 123456789012345678901234567890}',
+        "config-dots": '{"a.b.c": 1, "a.b": {"c": 2}, "a": {"b.c": 3}}',
+        "bad-config-array": "[1, 2]",
+        "bad-config-cut": '{"model_type": "bert',
+        "bad-config-deep": '{"a":' * 70 + "1" + "}" * 70,
+        "index": json.dumps(shards),
+        "index-empty": '{"weight_map": {}}',
+        "index-prefix": '{"weight_map": {"model.embed_tokens.weight": "x", "model.decoder.a": "x"}}',
+        "bad-index-up": '{"weight_map": {"a": "../x.safetensors"}}',
+        "bad-index-here": '{"weight_map": {"a": "."}}',
+        "bad-index-twice": '{"weight_map": {"a": "x", "b": "y", "a": "z"}}',
+        "bad-index-number": '{"weight_map": {"a": 1}}',
+        "bad-index-array": '{"weight_map": ["a"]}',
+    }
+    for name, text in files.items():
+        put("model_json/%s.json" % name, text.encode())
+
+
 if __name__ == "__main__":
     for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "tokenizer",
-                   "sentencepiece", "algorithm"):
+                   "sentencepiece", "algorithm", "model_json"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -797,3 +825,4 @@ if __name__ == "__main__":
     make_tokenizer()
     make_sentencepiece()
     make_algorithm()
+    make_model_json()

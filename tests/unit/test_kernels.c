@@ -130,7 +130,6 @@ int main(void)
 	    cmocka_unit_test(test_runnable_sets),
 	    cmocka_unit_test(test_cap),
 	    cmocka_unit_test(test_untried),
-	    cmocka_unit_test(test_reference_matmul),
 	    cmocka_unit_test(test_reference_sums_are_float64),
 	    cmocka_unit_test(test_reference_scores),
 	    cmocka_unit_test(test_reference_additive),

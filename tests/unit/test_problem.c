@@ -48,6 +48,13 @@ static struct problem problem_of(const struct bundle *b)
 	return p;
 }
 
+/* Element i of row 0 of a matrix of float32. */
+static float element(const struct matrix *m, size_t i)
+{
+	return ((const float *)m->data)[i];
+}
+
+
 static void test_missing(void **state)
 {
 	static const struct refusal refusals[] = {
@@ -187,11 +194,11 @@ static void test_layout(void **state)
 	struct bundle b =
 	    bundle_of("{\"embeddings\": [[1, 0]], \"wq\": [[1, 2], [3, 4]], \"wk\": [[1, 2], [3, 4]]}");
 	struct problem p = problem_of(&b);
-	assert_true(p.attention.wq.data[1] == 2);
+	assert_true(element(&p.attention.wq, 1) == 2);
 	problem_release(&p);
 	assert_int_equal(bundle_override(&b, "layout", "out,in", "--layout", NULL), ATTN_OK);
 	p = problem_of(&b);
-	assert_true(p.attention.wq.data[1] == 3);
+	assert_true(element(&p.attention.wq, 1) == 3);
 	problem_release(&p);
 	bundle_release(&b);
 }
@@ -216,9 +223,9 @@ static void test_fused(void **state)
 	struct problem p = problem_of(&b);
 	assert_int_equal(p.attention.head_size, 1);
 	assert_int_equal(p.attention.value_size, 1);
-	assert_true(p.attention.wq.data[0] == 0 && p.attention.wq.cols == 4);
-	assert_true(p.attention.wk.data[0] == 4 && p.attention.wk.cols == 2);
-	assert_true(p.attention.wv.data[0] == 6 && p.attention.wv.cols == 2);
+	assert_true(element(&p.attention.wq, 0) == 0 && p.attention.wq.cols == 4);
+	assert_true(element(&p.attention.wk, 0) == 4 && p.attention.wk.cols == 2);
+	assert_true(element(&p.attention.wv, 0) == 6 && p.attention.wv.cols == 2);
 	assert_true(p.attention.bk[0] == 4 && p.attention.bv[1] == 7);
 	problem_release(&p);
 	bundle_release(&b);
@@ -235,7 +242,7 @@ static void test_fused_by_wo(void **state)
 	assert_int_equal(p.attention.head_size, 1);
 	assert_int_equal(p.attention.value_size, 3);
 	assert_int_equal(p.attention.output.wo.cols, 1);
-	assert_true(p.attention.wk.data[0] == 2 && p.attention.wv.data[0] == 4 && p.attention.wv.cols == 6);
+	assert_true(element(&p.attention.wk, 0) == 2 && element(&p.attention.wv, 0) == 4 && p.attention.wv.cols == 6);
 	problem_release(&p);
 	bundle_release(&b);
 }

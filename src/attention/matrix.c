@@ -1,0 +1,101 @@
+#include "attention/matrix.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+static float float_of_bits(uint32_t bits)
+{
+	float value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* Written so that the compiler's vectoriser can have it: an exponent of 0 is a subnormal number,
+ * one of 31 infinity or NaN. */
+static void widen_f16(const struct kernels *kernels, const void *data, size_t count, float *out)
+{
+	const unsigned char *from = data;
+	(void)kernels;
+	for (size_t i = 0; i < count; i++) {
+		uint16_t half;
+		memcpy(&half, from + 2 * i, sizeof half);
+		uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = (uint32_t)(half & 0x7fff) << 13;
+		uint32_t exponent = rest & 0x0f800000, normal = rest + (112u << 23);
+		float small = float_of_bits(rest | (113u << 23)) - 0x1p-14f;
+		uint32_t small_bits;
+		memcpy(&small_bits, &small, sizeof small_bits);
+		uint32_t bits = exponent == 0 ? small_bits : normal;
+		bits += exponent == 0x0f800000 ? 112u << 23 : 0;
+		out[i] = float_of_bits(bits | sign);
+	}
+}
+
+static void widen_bf16(const struct kernels *kernels, const void *data, size_t count, float *out)
+{
+	const unsigned char *from = data;
+	(void)kernels;
+	for (size_t i = 0; i < count; i++) {
+		uint16_t half;
+		memcpy(&half, from + 2 * i, sizeof half);
+		out[i] = float_of_bits((uint32_t)half << 16);
+	}
+}
+
+const struct matrix_type matrix_f16 = {"float16", 1, 2, widen_f16};
+const struct matrix_type matrix_bf16 = {"bfloat16", 1, 2, widen_bf16};
+
+struct matrix matrix_plain(const float *data, size_t rows, size_t cols, size_t stride)
+{
+	return (struct matrix){.data = data, .rows = rows, .cols = cols, .stride = stride};
+}
+
+/* Number `number` of the data, at the start of a block. */
+static const void *number_at(const struct matrix *m, size_t number)
+{
+	size_t values = m->type ? m->type->values : 1, bytes = m->type ? m->type->bytes : sizeof(float);
+	return (const char *)m->data + number / values * bytes;
+}
+
+struct matrix matrix_columns(const struct matrix *m, size_t first, size_t count)
+{
+	struct matrix part = *m;
+	part.data = number_at(m, m->by_column ? first * m->stride : first);
+	part.cols = count;
+	return part;
+}
+
+/* `count` numbers from number `at` on as float32: where they are, or widened into `out`. */
+static const float *numbers(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count,
+			    float *out)
+{
+	if (m->type)
+		m->type->widen(kernels, number_at(m, at), count, out);
+	else
+		memcpy(out, number_at(m, at), count * sizeof *out);
+	return out;
+}
+
+/* Without kernels, the transpose of rows (cols, inner) into a tile. */
+static void transpose(float *tile, const float *rows, size_t cols, size_t inner)
+{
+	for (size_t i = 0; i < inner; i++)
+		for (size_t c = 0; c < cols; c++)
+			tile[i * TILE + c] = rows[c * inner + i];
+}
+
+void matrix_pack(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows, size_t col,
+		 size_t cols, float *panel, float *scratch)
+{
+	for (size_t r = 0; r < rows && !m->by_column; r++)
+		numbers(kernels, m, (row + r) * m->stride + col, cols, panel + r * TILE);
+	for (size_t c = 0; c < cols && m->by_column; c++)
+		numbers(kernels, m, (col + c) * m->stride + row, rows, scratch + c * rows);
+	if (m->by_column && kernels)
+		kernels->pack(panel, scratch, rows, cols, rows, 1);
+	else if (m->by_column)
+		transpose(panel, scratch, cols, rows);
+	for (size_t r = 0; r < rows && cols < TILE; r++)
+		memset(panel + r * TILE + cols, 0, (TILE - cols) * sizeof *panel);
+}

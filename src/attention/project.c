@@ -1,0 +1,290 @@
+/* Projections: x W + b for all tokens, laid out head by head or row by row. */
+#include "attention/project.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attention/engine_internal.h"
+#include "kernels/reference.h"
+#include "util/checked.h"
+#include "util/memory.h"
+#include "util/minmax.h"
+#include "util/threads.h"
+
+enum {
+	ROW_CHUNK = 512, /* rows of a task at most: each task reads its columns of W once */
+	FEW_ROWS = 48,   /* fewer than these do not pay for packing W */
+};
+
+struct projection {
+	const struct kernels *kernels; /* NULL: the reference */
+	const struct sequence *x;
+	const struct matrix *w;
+	const float *bias;
+	const struct projection_end *end; /* or NULL */
+	const struct heads_place *out;
+	size_t panels;             /* of TILE columns */
+	size_t chunks, chunk_rows; /* of rows */
+	float **scratch;           /* one a worker: see allocate */
+	double **sums;             /* the reference's, (TILE) a worker */
+	atomic_size_t overflow;    /* 1 + batch * rows + row of a number beyond float32; 0: none */
+};
+
+/* Where a task works: columns [col, col + cols) of rows [row, row + rows). */
+struct part {
+	size_t batch, row, rows, col, cols;
+};
+
+/* Store a row's columns into the heads that they belong to. */
+static void place_row(const struct projection *p, const struct part *part, size_t r, const float *row)
+{
+	const struct heads_place *out = p->out;
+	for (size_t c = 0; c < part->cols;) {
+		size_t head = (part->col + c) / out->size, within = (part->col + c) % out->size;
+		size_t count = size_min(part->cols - c, out->size - within);
+		memcpy(out->data + part->batch * out->batch_stride + head * out->head_stride +
+			   (out->first_token + part->row + r) * out->size + within,
+		       row + c, count * sizeof *row);
+		c += count;
+	}
+}
+
+/* One worker's memory. */
+struct memory {
+	float *panel;  /* (GEMM_BLOCK, TILE) of W */
+	float *wide;   /* (TILE, GEMM_BLOCK): numbers of W that are not used where they are */
+	float *result; /* (chunk_rows, TILE) */
+	float *gate;   /* (chunk_rows, TILE), where there is one */
+};
+
+static struct memory memory_of(const struct projection *p, size_t worker)
+{
+	float *at = p->scratch[worker];
+	return (struct memory){at, at + GEMM_BLOCK * TILE, at + 2 * GEMM_BLOCK * TILE,
+			       at + (2 * GEMM_BLOCK + p->chunk_rows) * TILE};
+}
+
+/* result (rows, TILE) = x W + b, by blocks of W's rows. */
+static void multiply(const struct projection *p, const struct part *part, const struct matrix *w,
+		     const float *bias, const float *x, const struct memory *m, float *result)
+{
+	size_t inner = w->rows;
+	for (size_t r = 0; r < part->rows; r++) {
+		memset(result + r * TILE, 0, TILE * sizeof *result);
+		if (bias)
+			memcpy(result + r * TILE, bias + part->col, part->cols * sizeof *result);
+	}
+	for (size_t first = 0; first < inner; first += GEMM_BLOCK) {
+		size_t count = size_min(inner - first, GEMM_BLOCK);
+		bool direct = part->rows < FEW_ROWS && part->cols == TILE && matrix_is_plain(w);
+		const float *columns = w->data;
+		if (!direct)
+			matrix_pack(p->kernels, w, first, count, part->col, part->cols, m->panel, m->wide);
+		struct gemm product = {
+		    .c = result,
+		    .c_stride = TILE,
+		    .a = x + first,
+		    .a_row = p->x->cols,
+		    .a_col = 1,
+		    .b = direct ? columns + first * w->stride + part->col : m->panel,
+		    .b_stride = direct ? w->stride : TILE,
+		    .rows = part->rows,
+		    .inner = count,
+		    .cols = part->cols,
+		    .accumulate = true,
+		};
+		p->kernels->gemm(&product);
+	}
+}
+
+/* The same in float64, rounded once. */
+static void multiply_exactly(const struct part *part, const struct matrix *w, const float *bias,
+			     const float *x, const struct memory *m, double *sums, float *result)
+{
+	for (size_t r = 0; r < part->rows; r++)
+		for (size_t c = 0; c < part->cols; c++)
+			sums[r * TILE + c] = bias ? (double)bias[part->col + c] : 0;
+	for (size_t first = 0; first < w->rows; first += GEMM_BLOCK) {
+		size_t count = size_min(w->rows - first, GEMM_BLOCK);
+		matrix_pack(NULL, w, first, count, part->col, part->cols, m->panel, m->wide);
+		for (size_t r = 0; r < part->rows; r++)
+			for (size_t i = 0; i < count; i++) {
+				double left = (double)x[r * w->rows + first + i];
+				for (size_t c = 0; c < part->cols; c++)
+					sums[r * TILE + c] += left * (double)m->panel[i * TILE + c];
+			}
+	}
+	for (size_t r = 0; r < part->rows; r++)
+		for (size_t c = 0; c < TILE; c++)
+			result[r * TILE + c] = c < part->cols ? (float)sums[r * TILE + c] : 0;
+}
+
+/* The first row with a number that is not finite, or `rows`. */
+static size_t find_overflow(const struct part *part, const float *result)
+{
+	for (size_t r = 0; r < part->rows; r++)
+		for (size_t c = 0; c < part->cols; c++)
+			if (!isfinite(result[r * TILE + c]))
+				return r;
+	return part->rows;
+}
+
+/* Remember the first row that is beyond float32. */
+static void note_overflow(struct projection *p, const struct part *part, const float *result)
+{
+	if (p->kernels && p->kernels->all_finite(result, part->rows, part->cols))
+		return;
+	size_t row = find_overflow(part, result);
+	if (row < part->rows)
+		atomic_store(&p->overflow, 1 + part->batch * p->x->rows + part->row + row);
+}
+
+static void product(struct projection *p, const struct part *part, const struct matrix *w, const float *bias,
+		    const float *x, size_t worker, float *result)
+{
+	const struct memory m = memory_of(p, worker);
+	if (p->kernels)
+		multiply(p, part, w, bias, x, &m, result);
+	else
+		multiply_exactly(part, w, bias, x, &m, p->sums[worker], result);
+	note_overflow(p, part, result);
+}
+
+/* The activation, by itself or as what multiplies the result, and the residual. */
+static void end_part(struct projection *p, const struct part *part, const float *x, size_t worker,
+		     float *result)
+{
+	const struct projection_end *end = p->end;
+	float *gate = memory_of(p, worker).gate;
+	size_t count = part->rows * TILE;
+	if (!end->gate) {
+		activate(p->kernels, end->activation, result, count);
+	} else {
+		product(p, part, end->gate, end->gate_bias, x, worker, gate);
+		activate(p->kernels, end->activation, gate, count);
+		for (size_t i = 0; i < count; i++)
+			result[i] *= gate[i];
+	}
+	for (size_t r = 0; r < part->rows && end->residual; r++) {
+		const float *add = end->residual + (part->row + r) * p->w->cols + part->col;
+		for (size_t c = 0; c < part->cols; c++)
+			result[r * TILE + c] += add[c];
+	}
+	note_overflow(p, part, result);
+}
+
+static void project_task(void *context, size_t task, size_t worker)
+{
+	struct projection *p = context;
+	size_t panel = task % p->panels, chunk = task / p->panels % p->chunks;
+	struct part part = {
+	    .batch = task / p->panels / p->chunks,
+	    .row = chunk * p->chunk_rows,
+	    .rows = size_min(p->x->rows - chunk * p->chunk_rows, p->chunk_rows),
+	    .col = panel * TILE,
+	    .cols = size_min(p->w->cols - panel * TILE, TILE),
+	};
+	const float *x = p->x->data + part.batch * p->x->batch_stride + part.row * p->x->cols;
+	float *result = memory_of(p, worker).result;
+	product(p, &part, p->w, p->bias, x, worker, result);
+	if (p->end)
+		end_part(p, &part, x, worker, result);
+	for (size_t r = 0; r < part.rows; r++)
+		place_row(p, &part, r, result + r * TILE);
+}
+
+static void release(struct projection *p, size_t workers)
+{
+	for (size_t i = 0; i < workers; i++) {
+		free(p->scratch ? p->scratch[i] : NULL);
+		free(p->sums ? p->sums[i] : NULL);
+	}
+	free(p->scratch);
+	free(p->sums);
+}
+
+static bool allocate(struct projection *p, size_t workers)
+{
+	bool gated = p->end && p->end->gate;
+	p->scratch = array_alloc(workers, sizeof *p->scratch);
+	p->sums = array_alloc(workers, sizeof *p->sums);
+	if (!p->scratch || !p->sums)
+		return false;
+	for (size_t i = 0; i < workers; i++) {
+		p->scratch[i] = floats_alloc4(2 * GEMM_BLOCK + (gated ? 2 : 1) * p->chunk_rows, TILE, 1, 1);
+		p->sums[i] = array_alloc(p->kernels ? 1 : p->chunk_rows * TILE, sizeof **p->sums);
+		if (!p->scratch[i] || !p->sums[i])
+			return false;
+	}
+	return true;
+}
+
+/* Rows of a task: all, unless that leaves threads without work. */
+static size_t chunk_rows(size_t rows, size_t panels, size_t workers)
+{
+	size_t chunks = panels < 4 * workers ? (4 * workers + panels - 1) / panels : 1;
+	size_t count = (rows + chunks - 1) / chunks;
+	return count < ROW_CHUNK ? count : ROW_CHUNK;
+}
+
+/* Multiply-adds of a projection, or SIZE_MAX. */
+static size_t projection_work(const struct sequence *x, size_t batch, const struct matrix *w)
+{
+	size_t work;
+	if (size_mul(batch, x->rows, &work) && size_mul(work, w->rows, &work) &&
+	    size_mul(work, w->cols, &work))
+		return work;
+	return SIZE_MAX;
+}
+
+static enum attn_status project(struct projection *p, size_t batch, const char *what, struct attn_error *err)
+{
+	const struct sequence *x = p->x;
+	size_t workers = threads_count();
+	enum attn_status status = ATTN_OK;
+	p->panels = (p->w->cols + TILE - 1) / TILE;
+	p->chunk_rows = chunk_rows(x->rows, batch * p->panels, workers);
+	p->chunks = (x->rows + p->chunk_rows - 1) / p->chunk_rows;
+	if (allocate(p, workers))
+		parallel_for_work(batch * p->chunks * p->panels, projection_work(x, batch, p->w),
+				  project_task, p);
+	else
+		status = attn_fail_memory(err);
+	size_t overflow = atomic_load(&p->overflow);
+	if (status == ATTN_OK && overflow > 0)
+		status =
+		    attn_fail(err, ATTN_BAD_INPUT, "the %s of batch item %zu, token %zu overflows float32",
+			      what, (overflow - 1) / x->rows, (overflow - 1) % x->rows);
+	release(p, workers);
+	return status;
+}
+
+enum attn_status engine_project(const struct kernels *kernels, const struct sequence *x, size_t batch,
+				const struct matrix *w, const float *bias, const char *what,
+				const struct heads_place *out, struct attn_error *err)
+{
+	struct projection p = {.kernels = kernels, .x = x, .w = w, .bias = bias, .out = out};
+	return project(&p, batch, what, err);
+}
+
+enum attn_status project_rows(const struct kernels *kernels, const float *x, size_t rows,
+			      const struct matrix *w, const float *bias, const struct projection_end *end,
+			      float *out, const char *what, struct attn_error *err)
+{
+	struct sequence sequence = {x, rows, w->rows, 0};
+	struct heads_place place = {out, 0, 0, w->cols, 0};
+	struct projection p = {
+	    .kernels = kernels, .x = &sequence, .w = w, .bias = bias, .end = end, .out = &place};
+	return project(&p, 1, what, err);
+}
+
+enum attn_status output_layer_project(const struct output_layer *layer, const float *context, size_t rows,
+				      float *output, struct attn_error *err)
+{
+	struct sequence x = {context, rows, layer->context_size, 0};
+	struct heads_place place = {output, 0, 0, layer->wo.cols, 0};
+	return engine_project(kernels_best(), &x, 1, &layer->wo, layer->bo, "output", &place, err);
+}

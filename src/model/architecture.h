@@ -1,0 +1,70 @@
+/* What a config.json says in the words of its family: all sizes and choices of a model,
+ * checked, and nothing of its weights. */
+#ifndef ATTN_MODEL_ARCHITECTURE_H
+#define ATTN_MODEL_ARCHITECTURE_H
+
+#include "attention/rotary.h"
+#include "kernels/activation.h"
+#include "model/config.h"
+#include "model/family.h"
+
+/* How queries and keys are rotated, for texts of any length. */
+struct rope {
+	struct rotary rotary; /* of a text of one token */
+	bool dynamic;         /* the base grows with texts longer than `longest` (bloc97 2023) */
+	double factor, longest;
+	float *short_factors, *long_factors; /* (r/2), owned; long ones for texts longer than `longest`; or
+					      * NULL */
+};
+
+struct architecture {
+	const struct family *family;
+	size_t layers, width, heads, kv_heads, head_size, inner;
+	size_t positions;       /* the longest text; 0: any */
+	size_t token_types;     /* 0: none */
+	size_t embedding_width; /* of words and positions */
+	size_t vocabulary;      /* vocab_size; 0: not said */
+	double eps;
+	enum activation activation;
+	bool attention_bias, output_bias, mlp_bias;
+
+	double scale;        /* of scores */
+	bool scale_by_layer; /* and divided by the layer's number + 1 */
+	size_t padding;      /* the padding token's id, where the scheme asks for it */
+
+	size_t window; /* how many keys, with its own, a query of a sliding layer attends to at most */
+	bool *sliding; /* (layers), owned; NULL: none is */
+	struct rope rope;
+
+	size_t group_runs;   /* layers that share a group's weights; 0: none does */
+	size_t group_layers; /* and how many of these differ */
+
+	bool tied;           /* logits are made by the matrix of embeddings */
+	size_t head_outputs; /* numbers of a token's logits where it is not the vocabulary; else 0 */
+	enum activation head_activation;
+};
+
+/* ATTN_BAD_INPUT that names key, found and expected; an unknown model_type lists those known. */
+enum attn_status architecture_init(struct architecture *a, const struct config *c, struct attn_error *err);
+void architecture_release(struct architecture *a); /* safe on a zeroed one */
+
+/* For families: layers from `first` on have the window, or those that 'layer_types' names. */
+enum attn_status architecture_slide(struct architecture *a, const struct config *c, size_t first,
+				    struct attn_error *err);
+
+/* Whether a layer's keys end at the window. */
+static inline bool architecture_slides(const struct architecture *a, size_t layer)
+{
+	return a->sliding && a->sliding[layer];
+}
+
+/* Read how heads of `size` dimensions are rotated: rope_parameters, rope_scaling, or keys beside
+ * them (see attn-models(7) for the kinds of scaling). */
+enum attn_status rope_init(struct rope *rope, const struct config *c, size_t size, size_t positions,
+			   struct attn_error *err);
+void rope_release(struct rope *rope);
+
+/* Rotary positions of a text of so many tokens; its arrays are the rope's. */
+struct rotary rope_rotary(const struct rope *rope, size_t tokens);
+
+#endif

@@ -1,0 +1,74 @@
+/* From ids to what enters the first layer: words, positions and token types, added up. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+
+/* Tokens that the table of positions has room for. */
+static size_t room(const struct model *m)
+{
+	size_t rows = m->positions ? m->positions->shape[0] : SIZE_MAX;
+	size_t skipped = m->a.family->scheme == POSITIONS_AFTER_PADDING ? m->a.padding + 1 : 0;
+	return rows > skipped ? rows - skipped : 0;
+}
+
+enum attn_status model_check_text(const struct model *m, const struct text_ids *text, struct attn_error *err)
+{
+	const char *path = checkpoint_path(m->checkpoint);
+	for (size_t i = 0; i < text->count; i++) {
+		if (text->ids[i] >= m->words->shape[0])
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "token %zu has id %zu, but '%s' of '%s' has rows for ids below %zu",
+					 i, text->ids[i], m->words->name, path, m->words->shape[0]);
+		if (text->types && m->types && text->types[i] >= m->types->shape[0])
+			return attn_fail(
+			    err, ATTN_BAD_INPUT,
+			    "token %zu has type %zu, but '%s' of '%s' has rows for types below %zu", i,
+			    text->types[i], m->types->name, path, m->types->shape[0]);
+	}
+	if (text->count > room(m))
+		return attn_fail(
+		    err, ATTN_BAD_INPUT,
+		    "the text has %zu tokens, but '%s' has positions for %zu: give a shorter one",
+		    text->count, path, room(m));
+	return ATTN_OK;
+}
+
+/* Row `row` of a table is added to to[width]. */
+static enum attn_status add_row(const struct model_tensor *table, size_t row, size_t width, float *scratch,
+				float *to, struct attn_error *err)
+{
+	TRY(model_tensor_floats(table, row * width, width, scratch, err));
+	for (size_t c = 0; c < width; c++)
+		to[c] += scratch[c];
+	return ATTN_OK;
+}
+
+/* The row of a token in the table of positions; *counted tokens were before it. */
+static size_t position_row(const struct architecture *a, size_t id, size_t *counted)
+{
+	if (a->family->scheme != POSITIONS_AFTER_PADDING)
+		return (*counted)++;
+	return id == a->padding ? id : a->padding + 1 + (*counted)++;
+}
+
+enum attn_status model_embed(const struct model *m, const struct text_ids *text, float *out,
+			     struct attn_error *err)
+{
+	size_t width = m->a.embedding_width, counted = 0;
+	float *row = floats_alloc(width);
+	enum attn_status status = row ? ATTN_OK : attn_fail_memory(err);
+	for (size_t i = 0; i < text->count && status == ATTN_OK; i++) {
+		float *to = out + i * width;
+		memset(to, 0, width * sizeof *to);
+		status = add_row(m->words, text->ids[i], width, row, to, err);
+		if (status == ATTN_OK && m->positions)
+			status = add_row(m->positions, position_row(&m->a, text->ids[i], &counted), width,
+					 row, to, err);
+		if (status == ATTN_OK && m->types)
+			status = add_row(m->types, text->types ? text->types[i] : 0, width, row, to, err);
+	}
+	free(row);
+	return status;
+}

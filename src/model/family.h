@@ -1,0 +1,119 @@
+/* Families of models as data: what a family calls its sizes and tensors, and the few choices
+ * in which its layers differ.  One forward pass (forward.h) reads the table; a new family is
+ * a table and a test.
+ */
+#ifndef ATTN_MODEL_FAMILY_H
+#define ATTN_MODEL_FAMILY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/error.h"
+
+struct architecture;
+struct config;
+
+/* A key of config.json, and what it is where that says nothing; without a name always that. */
+struct size_key {
+	const char *name;
+	size_t fallback; /* 0: follows from other sizes */
+};
+
+struct number_key {
+	const char *name;
+	double fallback;
+};
+
+struct text_key {
+	const char *name, *fallback;
+};
+
+enum model_norm {
+	MODEL_LAYER_NORM, /* (x - mean) / sqrt(variance + eps) gain + bias */
+	MODEL_RMS_NORM,   /* x / sqrt(mean(x^2) + eps) gain */
+};
+
+/* Where the norms of a layer stand. */
+enum residual_order {
+	RESIDUAL_POST, /* x = norm(x + attention(x)), x = norm(x + mlp(x)) */
+	RESIDUAL_PRE,  /* x = x + attention(norm(x)), x = x + mlp(norm(x)), and a norm at the end */
+};
+
+enum position_scheme {
+	POSITIONS_LEARNED,       /* row t of a table is added to token t */
+	POSITIONS_AFTER_PADDING, /* rows count from the padding token's id + 1; a padding token has
+				  * the row of that id, and is not counted (RoBERTa) */
+	POSITIONS_ROTARY,        /* queries and keys are rotated */
+};
+
+enum bias_rule {
+	BIAS_NONE,
+	BIAS_ALWAYS,
+	BIAS_BY_KEY, /* where a key of config.json says so: family.bias_key */
+};
+
+/* How weights stand in a file. */
+enum weight_layout {
+	BY_OUTPUT, /* (out, in) */
+	BY_INPUT,  /* (in, out): Conv1D of GPT-2 */
+};
+
+/* Names of tensors without ".weight" and ".bias" and without what a file puts before all of
+ * them.  {i} is the layer; in ALBERT {g} is its group and {j} its place within that.  NULL: the
+ * family has none. */
+struct tensor_names {
+	const char *words, *positions, *token_types, *embedding_norm;
+	const char *embedding_projection; /* from the width of embeddings to that of the model */
+
+	const char *attention_norm, *mlp_norm;
+	const char *query, *key, *value, *output;
+	const char *fused; /* query, key and value in one matrix, one after the other; or NULL */
+	const char *query_norm, *key_norm;
+	const char *gate, *up, *down;
+
+	const char *final_norm;
+
+	/* What makes logits: a dense layer, an activation and a norm before the last matrix, where
+	 * the family has these. */
+	const char *head_dense, *head_norm, *head;
+	const char *head_bias; /* the last matrix's, where it is not called HEAD.bias */
+};
+
+struct family {
+	const char *title; /* "BERT" */
+	const char *model_types[5];
+	bool causal; /* a decoder: each token attends to itself and those before it */
+
+	struct size_key layers, width, heads, kv_heads, head_size, inner, positions, token_types,
+	    embedding_width;
+	struct number_key eps;
+	struct text_key activation;
+	bool tied; /* logits are made by the embeddings' matrix where config.json does not say otherwise */
+
+	enum model_norm norm;
+	enum residual_order order;
+	enum position_scheme scheme;
+	enum weight_layout layout;
+	enum bias_rule attention_bias, output_bias, mlp_bias;
+	const char *attention_bias_key, *mlp_bias_key;
+
+	struct tensor_names names;
+
+	/* What the table can't say; NULL: nothing. */
+	enum attn_status (*adjust)(struct architecture *a, const struct config *c, struct attn_error *err);
+};
+
+/* Tables that end with NULL. */
+extern const struct family *const encoder_families[], *const decoder_families[];
+
+/* The family of a model_type; NULL: none. */
+const struct family *family_find(const char *model_type);
+
+/* Model type number `i` of all that there are; NULL: no more. */
+const char *family_type(size_t i);
+
+/* Why models of a known type that is no family's are not computed, "has experts, ..."; NULL:
+ * the type isn't known. */
+const char *family_refusal(const char *model_type);
+
+#endif

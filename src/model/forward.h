@@ -1,0 +1,53 @@
+/* The forward pass of a model over a text, layer by layer: one for all families. */
+#ifndef ATTN_MODEL_FORWARD_H
+#define ATTN_MODEL_FORWARD_H
+
+#include "attention/attention.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+
+struct forward {
+	const struct model *model;
+	const struct kernels *kernels; /* NULL: the reference */
+	struct text_ids text;
+	size_t layer; /* the next to run: x enters it */
+
+	/* Owned: (tokens, width) hidden states and what a norm makes of them, (tokens, H e) the
+	 * layer's contexts, (tokens, inner) inside the feed-forward layer. */
+	float *x, *normed, *context, *inner;
+	float *rotations; /* (tokens, rotated dimensions), owned: a rotary_table; or NULL */
+};
+
+/* Memory for a text, which must outlive it.  ATTN_FAILED: there is none. */
+enum attn_status forward_init(struct forward *f, const struct model *m, const struct text_ids *text,
+			      struct attn_error *err);
+void forward_release(struct forward *f); /* safe on a zeroed one */
+
+/* Bytes of that memory. */
+double forward_bytes(const struct model *m, size_t tokens);
+
+/* Multiply-adds of all that follows the contexts of a layer: forward_finish. */
+double forward_finish_cost(const struct model *m, size_t tokens);
+
+/* Begin: x becomes what enters layer 0. */
+enum attn_status forward_begin(struct forward *f, struct attn_error *err);
+
+/* The layer's attention, whose embeddings are the forward pass's buffers: filled in, also before the
+ * pass has come to the layer; released by attention_release. */
+enum attn_status forward_attention(const struct forward *f, size_t layer, struct attention *a,
+				   struct attn_error *err);
+
+/* Make what the next layer's attention reads. */
+enum attn_status forward_norm(struct forward *f, struct attn_error *err);
+
+/* All that follows f->context in the layer: then x enters the next. */
+enum attn_status forward_finish(struct forward *f, struct attn_error *err);
+
+/* normed (tokens, width) = x after the final norm, or as it is where there is none. */
+enum attn_status forward_final(struct forward *f, struct attn_error *err);
+
+/* logits (count, outputs) of tokens from `first` on, after forward_final. */
+enum attn_status forward_logits(struct forward *f, size_t first, size_t count, float *logits,
+				struct attn_error *err);
+
+#endif

@@ -1,0 +1,166 @@
+#include "model/layer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	NAME_SIZE = 200
+};
+
+/* `name` with its {i}, {g} and {j} filled in, and the ending. */
+static void fill_name(const struct architecture *a, const char *name, const char *ending, size_t layer,
+		      char text[NAME_SIZE])
+{
+	size_t runs = a->group_runs ? a->group_runs : 1, within = a->group_layers ? a->group_layers : 1;
+	size_t used = 0;
+	while (*name && used < NAME_SIZE - 24) {
+		if (name[0] != '{') {
+			text[used++] = *name++;
+			continue;
+		}
+		size_t value = name[1] == 'i' ? layer : name[1] == 'g' ? layer / runs : layer % within;
+		used += (size_t)snprintf(text + used, NAME_SIZE - used, "%zu", value);
+		name += 3;
+	}
+	snprintf(text + used, NAME_SIZE - used, "%s", ending);
+}
+
+static enum attn_status fail_shape(const struct finder *f, const struct model_tensor *t, size_t rows,
+				   size_t cols)
+{
+	char found[200], expected[60], any_rows[24];
+	tensor_shape_text(t->rank, t->shape, found, sizeof found);
+	snprintf(any_rows, sizeof any_rows, rows ? "%zu" : "any", rows);
+	if (cols > 0)
+		snprintf(expected, sizeof expected, "%s x %zu", any_rows, cols);
+	else
+		snprintf(expected, sizeof expected, "%s", any_rows);
+	return attn_fail(f->err, ATTN_BAD_INPUT, "'%s': '%s' is %s, expected %s as config.json says",
+			 t->origin, t->name, found, expected);
+}
+
+enum attn_status find_tensor(const struct finder *f, const char *name, const char *ending, size_t layer,
+			     bool required, size_t rows, size_t cols, const struct model_tensor **out)
+{
+	char text[NAME_SIZE];
+	fill_name(f->a, name, ending, layer, text);
+	TRY(checkpoint_find(f->checkpoint, text, out, f->err));
+	if (!*out)
+		return required ? attn_fail(f->err, ATTN_BAD_INPUT, "'%s': tensor '%s' is missing",
+					    checkpoint_path(f->checkpoint), text)
+				: ATTN_OK;
+	const struct model_tensor *t = *out;
+	bool fits = cols > 0 ? t->rank == 2 && (rows == 0 || t->shape[0] == rows) && t->shape[1] == cols
+			     : t->rank == 1 && (rows == 0 || t->shape[0] == rows);
+	return fits ? ATTN_OK : fail_shape(f, t, rows, cols);
+}
+
+/* The tensor as a matrix: its rows are those of a product x W, or, stored by outputs, its columns. */
+static enum attn_status matrix_of(const struct finder *f, const struct model_tensor *t, bool by_output,
+				  struct matrix *out)
+{
+	const struct value_type *type = t->type;
+	*out = (struct matrix){.data = t->data,
+			       .rows = t->shape[by_output],
+			       .cols = t->shape[!by_output],
+			       .stride = t->shape[1],
+			       .by_column = by_output};
+	if (type->computed && type->values == 1 && type->dtype == DTYPE_F32)
+		return ATTN_OK;
+	if (type->computed && type->values == 1 && type->dtype == DTYPE_F16)
+		out->type = &matrix_f16;
+	else if (type->computed && type->values == 1 && type->dtype == DTYPE_BF16)
+		out->type = &matrix_bf16;
+	return out->type ? ATTN_OK
+			 : attn_fail(f->err, ATTN_BAD_INPUT,
+				     "'%s': '%s' is %s, expected float32, float16 or bfloat16", t->origin,
+				     t->name, type->name);
+}
+
+enum attn_status find_vector(const struct finder *f, const char *name, const char *ending, size_t layer,
+			     bool required, size_t size, const float **out)
+{
+	const struct model_tensor *t;
+	*out = NULL;
+	TRY(find_tensor(f, name, ending, layer, required, size, 0, &t));
+	if (!t)
+		return ATTN_OK;
+	float *to = float_pool_take(f->floats, size);
+	if (!to)
+		return attn_fail_memory(f->err);
+	*out = to;
+	return model_tensor_floats(t, 0, size, to, f->err);
+}
+
+enum attn_status find_norm(const struct finder *f, const char *name, size_t layer, size_t width,
+			   struct norm *out)
+{
+	*out = (struct norm){0};
+	if (!name)
+		return ATTN_OK;
+	TRY(find_vector(f, name, ".weight", layer, true, width, &out->gain));
+	return f->a->family->norm == MODEL_LAYER_NORM
+		   ? find_vector(f, name, ".bias", layer, true, width, &out->bias)
+		   : ATTN_OK;
+}
+
+enum attn_status find_linear(const struct finder *f, const char *name, size_t layer, size_t in,
+			     size_t outputs, bool bias, struct linear *out)
+{
+	const struct model_tensor *t;
+	bool by_output = f->a->family->layout == BY_OUTPUT;
+	*out = (struct linear){0};
+	TRY(find_tensor(f, name, ".weight", layer, true, by_output ? outputs : in, by_output ? in : outputs,
+			&t));
+	TRY(matrix_of(f, t, by_output, &out->w));
+	return bias ? find_vector(f, name, ".bias", layer, true, outputs, &out->bias) : ATTN_OK;
+}
+
+enum attn_status find_matrix(const struct finder *f, const struct model_tensor *t, struct matrix *out)
+{
+	return matrix_of(f, t, true, out);
+}
+
+/* Outputs [first, first + count) of a linear layer. */
+static struct linear part_of(const struct linear *whole, size_t first, size_t count)
+{
+	return (struct linear){matrix_columns(&whole->w, first, count),
+			       whole->bias ? whole->bias + first : NULL};
+}
+
+static enum attn_status find_projections(const struct finder *f, size_t number, struct layer *out)
+{
+	const struct architecture *a = f->a;
+	const struct tensor_names *names = &a->family->names;
+	size_t queries = a->heads * a->head_size, keys = a->kv_heads * a->head_size;
+	if (names->fused) {
+		struct linear all;
+		TRY(find_linear(f, names->fused, number, a->width, queries + 2 * keys, a->attention_bias,
+				&all));
+		out->query = part_of(&all, 0, queries);
+		out->key = part_of(&all, queries, keys);
+		out->value = part_of(&all, queries + keys, keys);
+	} else {
+		TRY(find_linear(f, names->query, number, a->width, queries, a->attention_bias, &out->query));
+		TRY(find_linear(f, names->key, number, a->width, keys, a->attention_bias, &out->key));
+		TRY(find_linear(f, names->value, number, a->width, keys, a->attention_bias, &out->value));
+	}
+	return find_linear(f, names->output, number, queries, a->width, a->output_bias, &out->output);
+}
+
+enum attn_status find_layer(const struct finder *f, size_t number, struct layer *out)
+{
+	const struct architecture *a = f->a;
+	const struct tensor_names *names = &a->family->names;
+	*out = (struct layer){0};
+	TRY(find_norm(f, names->attention_norm, number, a->width, &out->attention_norm));
+	TRY(find_norm(f, names->mlp_norm, number, a->width, &out->mlp_norm));
+	TRY(find_norm(f, names->query_norm, number, a->head_size, &out->query_norm));
+	TRY(find_norm(f, names->key_norm, number, a->head_size, &out->key_norm));
+	TRY(find_projections(f, number, out));
+	if (names->gate)
+		TRY(find_linear(f, names->gate, number, a->width, a->inner, a->mlp_bias, &out->gate));
+	TRY(find_linear(f, names->up, number, a->width, a->inner, a->mlp_bias, &out->up));
+	return find_linear(f, names->down, number, a->inner, a->width, a->mlp_bias, &out->down);
+}

@@ -1,0 +1,122 @@
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct finder finder_of(struct model *m, struct attn_error *err)
+{
+	return (struct finder){m->checkpoint, &m->a, &m->floats, err};
+}
+
+static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
+{
+	const struct architecture *a = &m->a;
+	const struct tensor_names *names = &a->family->names;
+	const struct finder f = finder_of(m, err);
+	size_t width = a->embedding_width;
+	TRY(find_tensor(&f, names->words, ".weight", 0, true, a->vocabulary, width, &m->words));
+	if (names->positions)
+		TRY(find_tensor(&f, names->positions, ".weight", 0, true, a->positions, width,
+				&m->positions));
+	if (names->token_types)
+		TRY(find_tensor(&f, names->token_types, ".weight", 0, true, a->token_types, width,
+				&m->types));
+	TRY(find_norm(&f, names->embedding_norm, 0, width, &m->embedding_norm));
+	bool projects = names->embedding_projection && (width != a->width || a->group_runs > 0);
+	return projects ? find_linear(&f, names->embedding_projection, 0, width, a->width, true,
+				      &m->embedding_projection)
+			: ATTN_OK;
+}
+
+enum attn_status model_open(struct model **out, const char *path, struct attn_error *err)
+{
+	struct model *m = *out = calloc(1, sizeof *m);
+	if (!m)
+		return attn_fail_memory(err);
+	enum attn_status status = checkpoint_open(&m->checkpoint, path, err);
+	if (status == ATTN_OK)
+		status = architecture_init(&m->a, checkpoint_config(m->checkpoint), err);
+	if (status == ATTN_OK)
+		status = find_embeddings(m, err);
+	if (status == ATTN_OK && !(m->layers = array_alloc(m->a.layers, sizeof *m->layers)))
+		status = attn_fail_memory(err);
+	if (status != ATTN_OK) {
+		model_free(m);
+		*out = NULL;
+	}
+	return status;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	free(m->layers);
+	float_pool_release(&m->floats);
+	architecture_release(&m->a);
+	checkpoint_free(m->checkpoint);
+	free(m);
+}
+
+enum attn_status model_find_layers(struct model *m, size_t count, struct attn_error *err)
+{
+	const struct finder f = finder_of(m, err);
+	for (; m->layers_found < count; m->layers_found++)
+		TRY(find_layer(&f, m->layers_found, &m->layers[m->layers_found]));
+	return ATTN_OK;
+}
+
+/* The last matrix: the embeddings', or one of its own. */
+static enum attn_status find_head_matrix(struct model *m, const struct finder *f, size_t width)
+{
+	const struct architecture *a = &m->a;
+	const char *name = a->family->names.head;
+	const struct model_tensor *t = NULL;
+	if (!a->tied || a->head_outputs > 0)
+		TRY(find_tensor(f, name, ".weight", 0, false, a->head_outputs, width, &t));
+	else
+		t = m->words;
+	return t ? find_matrix(f, t, &m->head.out.w) : ATTN_OK;
+}
+
+static enum attn_status find_head(struct model *m, const struct finder *f)
+{
+	const struct tensor_names *names = &m->a.family->names;
+	size_t width = m->a.width, narrow = m->a.tied ? m->a.embedding_width : width;
+	const struct model_tensor *dense = NULL;
+	if (m->a.head_outputs > 0)
+		narrow = width;
+	if (names->head_dense) {
+		TRY(find_tensor(f, names->head_dense, ".weight", 0, false, narrow, width, &dense));
+		if (!dense) /* saved without a head */
+			return ATTN_OK;
+		TRY(find_linear(f, names->head_dense, 0, width, narrow, true, &m->head.dense));
+		TRY(find_norm(f, names->head_norm, 0, narrow, &m->head.norm));
+	}
+	TRY(find_head_matrix(m, f, narrow));
+	if (!m->head.out.w.data || !names->head_dense)
+		return ATTN_OK;
+	return find_vector(f, names->head_bias ? names->head_bias : names->head,
+			   names->head_bias ? "" : ".bias", 0, true, m->head.out.w.cols, &m->head.out.bias);
+}
+
+enum attn_status model_find_end(struct model *m, bool logits, struct attn_error *err)
+{
+	const struct finder f = finder_of(m, err);
+	TRY(find_norm(&f, m->a.family->names.final_norm, 0, m->a.width, &m->final_norm));
+	if (!logits)
+		return ATTN_OK;
+	TRY(find_head(m, &f));
+	if (m->head.out.w.data)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s': tensor '%s.weight' is missing: the model has no head that makes logits",
+			 checkpoint_path(m->checkpoint),
+			 m->a.family->names.head_dense ? m->a.family->names.head_dense
+						       : m->a.family->names.head);
+}
+
+size_t model_outputs(const struct model *m)
+{
+	return m->head.out.w.cols;
+}

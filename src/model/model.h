@@ -1,0 +1,59 @@
+/* A model: a checkpoint whose family, sizes and tensors are known. */
+#ifndef ATTN_MODEL_MODEL_H
+#define ATTN_MODEL_MODEL_H
+
+#include "model/layer.h"
+
+/* What a text is to a model. */
+struct text_ids {
+	const size_t *ids, *types; /* (count) each; NULL types: all 0 */
+	size_t count;
+};
+
+/* What makes logits of the last hidden states. */
+struct head {
+	struct linear dense; /* before an activation and a norm; NULL dense.w.data: none of these */
+	struct norm norm;
+	struct linear out; /* (width, outputs); NULL out.w.data: the model has no head */
+};
+
+struct model {
+	struct checkpoint *checkpoint;
+	struct architecture a;
+	struct float_pool floats;
+
+	/* Tables whose rows are added up: (vocabulary, E), (positions, E), (token types, E). */
+	const struct model_tensor *words, *positions, *types; /* NULL: there are none */
+	struct norm embedding_norm;
+	struct linear embedding_projection; /* (E, D) */
+
+	struct layer *layers; /* (a.layers) */
+	size_t layers_found;
+	struct norm final_norm;
+	struct head head;
+};
+
+/* Open a folder or file: config.json is read and tensors before the first layer are found and
+ * checked, but no layer's.  ATTN_FAILED or ATTN_BAD_INPUT with the file's name. */
+enum attn_status model_open(struct model **out, const char *path, struct attn_error *err);
+void model_free(struct model *m); /* NULL is allowed */
+
+/* Find and check the tensors of the first `count` layers, so that shards of others are not
+ * opened. */
+enum attn_status model_find_layers(struct model *m, size_t count, struct attn_error *err);
+
+/* Find what comes behind the last layer.  With `logits` ATTN_BAD_INPUT where there is no head. */
+enum attn_status model_find_end(struct model *m, bool logits, struct attn_error *err);
+
+/* Numbers of a token's logits, once the head has been found. */
+size_t model_outputs(const struct model *m);
+
+/* Whether all ids and types are in their tables, and the text is not too long. */
+enum attn_status model_check_text(const struct model *m, const struct text_ids *text, struct attn_error *err);
+
+/* out (count, embedding width): the sums of words, positions and types.  ATTN_BAD_INPUT for a number
+ * that is not finite. */
+enum attn_status model_embed(const struct model *m, const struct text_ids *text, float *out,
+			     struct attn_error *err);
+
+#endif
