@@ -55,6 +55,7 @@ void checkpoint_free(struct checkpoint *cp)
 		return;
 	for (size_t i = 0; i < cp->shard_count; i++) {
 		safetensors_release(&cp->shards[i].header);
+		gguf_release(&cp->shards[i].gguf);
 		file_bytes_release(&cp->shards[i].bytes);
 		free(cp->shards[i].path);
 	}
@@ -69,6 +70,11 @@ void checkpoint_free(struct checkpoint *cp)
 const char *checkpoint_path(const struct checkpoint *cp)
 {
 	return cp->path;
+}
+
+bool checkpoint_is_gguf(const struct checkpoint *cp)
+{
+	return cp->shard_count > 0 && cp->shards[0].gguf.version > 0;
 }
 
 const struct config *checkpoint_config(const struct checkpoint *cp)

@@ -58,7 +58,7 @@ refused "'/dev/null' is empty" /dev/null
 printf 'Once upon a time' > story.txt
 refused "'story.txt': not a table of numbers" story.txt
 printf 'Once\001upon' > story.bin
-refused "'story.bin': unknown format, expected JSON, npy, npz, safetensors or text" story.bin
+refused "'story.bin': unknown format, expected JSON, npy, npz, safetensors, GGUF or text" story.bin
 head -c 100000 /dev/zero > zeros
 refused "'zeros'" zeros
 
