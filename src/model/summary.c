@@ -17,8 +17,8 @@ static size_t size_of(const struct config *c, const char *const *names)
 		for (size_t i = 0; names[i]; i++) {
 			char key[256];
 			size_t found = 0;
-			snprintf(key, sizeof key, "%s%s", parts[p], names[i]);
-			if (config_size(c, key, 0, 0, SIZE_MAX, &found, NULL) == ATTN_OK && found > 0)
+			if (snprintf(key, sizeof key, "%s%s", parts[p], names[i]) < (int)sizeof key &&
+			    config_size(c, key, 0, 0, SIZE_MAX, &found, NULL) == ATTN_OK && found > 0)
 				return found;
 		}
 	}
