@@ -20,7 +20,7 @@ refused()
 	fi
 }
 
-for format in json npy npz safetensors; do
+for format in json npy npz safetensors gguf; do
 	for file in "$corpus/$format"/bad-*; do
 		if [[ $file == */npz/bad-crc.npz ]]; then # seen when the array is used
 			refused "'$file': 'q.npy': data is damaged" "q=$file" "k=$file:q" --packed
