@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/config_internal.h"
-#include "model/weights_internal.h"
+#include "model/gguf_internal.h"
 #include "util/memory.h"
 
 enum {
@@ -73,7 +73,11 @@ static enum attn_status read_config(struct checkpoint *cp, const struct shard *s
 			tree = NULL;
 		}
 	}
-	return tree ? config_of_tree(&cp->config, tree, NULL, s->path, err) : attn_fail_memory(err);
+	enum attn_status status = tree ? gguf_translate(cp, &s->gguf, tree, err) : attn_fail_memory(err);
+	if (status == ATTN_OK)
+		return config_of_tree(&cp->config, tree, NULL, s->path, err);
+	cJSON_Delete(tree);
+	return status;
 }
 
 /* --- files ----------------------------------------------------------------------------- */
@@ -190,6 +194,6 @@ static enum attn_status add_tensors(struct checkpoint *cp, struct attn_error *er
 enum attn_status gguf_checkpoint_open(struct checkpoint *cp, const char *path, struct attn_error *err)
 {
 	TRY(open_files(cp, path, err));
-	TRY(read_config(cp, &cp->shards[0], err));
-	return add_tensors(cp, err);
+	TRY(add_tensors(cp, err));
+	return read_config(cp, &cp->shards[0], err);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARCHITECTURE "general.architecture" /* the key of a GGUF file */
+#include "model/gguf_internal.h"
 
 /* A size under the first of its names that the config has: by itself, in the part that is about text,
  * or behind the architecture that a GGUF file names; 0 where it has none.  What is no size is left to
@@ -12,7 +12,7 @@
 static size_t size_of(const struct config *c, const char *const *names)
 {
 	char parts[3][100] = {"", "text_config."};
-	snprintf(parts[2], sizeof parts[2], "%.70s.", config_text(c, ARCHITECTURE, ""));
+	snprintf(parts[2], sizeof parts[2], "%.70s.", config_text(c, GGUF_ARCHITECTURE, ""));
 	for (size_t p = 0; p < 3; p++) {
 		for (size_t i = 0; names[i]; i++) {
 			char key[256];
@@ -109,7 +109,7 @@ enum attn_status model_summary_open(struct model_summary *s, const char *path, s
 	*s = (struct model_summary){0};
 	TRY(checkpoint_open(&s->checkpoint, path, err));
 	TRY(checkpoint_open_shards(s->checkpoint, err));
-	const char *key = checkpoint_is_gguf(s->checkpoint) ? ARCHITECTURE : "model_type";
+	const char *key = checkpoint_is_gguf(s->checkpoint) ? GGUF_ARCHITECTURE : "model_type";
 	s->model_type = config_text(checkpoint_config(s->checkpoint), key, NULL);
 	count_tensors(s, s->checkpoint);
 	if (open_model(s, path) == ATTN_OK) {

@@ -39,7 +39,10 @@ const char *checkpoint_path(const struct checkpoint *cp); /* as it was opened */
 const struct config *checkpoint_config(const struct checkpoint *cp);
 
 /* Whether it is a GGUF file: its config has the keys of one ("llama.block_count"), but for lists of
- * more than 4096, and its tensors the names of one ("blk.0.attn_q.weight"). */
+ * more than 4096, and its tensors the names of one ("blk.0.attn_q.weight").  Where its architecture is
+ * a family's, its config has also the family's keys ("num_hidden_layers"), and tensors are found by the
+ * family's names, too.  Matrices are (out, in) in all of them.  With "rope_interleaved" queries and keys
+ * are rotated in pairs (2c, 2c + 1), in whose order their rows were put. */
 bool checkpoint_is_gguf(const struct checkpoint *cp);
 
 /* Find a tensor by its family's name for it, whatever the file puts before all names: "bert." or

@@ -319,7 +319,7 @@ mkdir g parts
 part 1 1 a > g/only.gguf
 unsupported "'g/only.gguf': " g/only.gguf
 is "its architecture" "$(grep ^model_type out)" "model_type	llama"
-unsupported "'g/only.gguf': " g
+unsupported "'g': tensor " g
 cp g/only.gguf g/other.gguf
 refused 3 "'g' has no 'config.json', did you mean 'g/only.gguf'" g
 part 2 2 a > parts/x-00001-of-00002.gguf
