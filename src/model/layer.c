@@ -109,7 +109,7 @@ enum attn_status find_linear(const struct finder *f, const char *name, size_t la
 			     size_t outputs, bool bias, struct linear *out)
 {
 	const struct model_tensor *t;
-	bool by_output = f->a->family->layout == BY_OUTPUT;
+	bool by_output = f->a->family->layout == BY_OUTPUT || checkpoint_is_gguf(f->checkpoint);
 	*out = (struct linear){0};
 	TRY(find_tensor(f, name, ".weight", layer, true, by_output ? outputs : in, by_output ? in : outputs,
 			&t));

@@ -1,4 +1,4 @@
-#include "model/weights_internal.h"
+#include "model/gguf_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +55,7 @@ void checkpoint_free(struct checkpoint *cp)
 		return;
 	for (size_t i = 0; i < cp->shard_count; i++) {
 		safetensors_release(&cp->shards[i].header);
+		gguf_release(&cp->shards[i].gguf);
 		file_bytes_release(&cp->shards[i].bytes);
 		free(cp->shards[i].path);
 	}
@@ -69,6 +70,11 @@ void checkpoint_free(struct checkpoint *cp)
 const char *checkpoint_path(const struct checkpoint *cp)
 {
 	return cp->path;
+}
+
+bool checkpoint_is_gguf(const struct checkpoint *cp)
+{
+	return cp->shard_count > 0 && cp->shards[0].gguf.version > 0;
 }
 
 const struct config *checkpoint_config(const struct checkpoint *cp)
@@ -134,6 +140,14 @@ static struct place *find_place(const struct checkpoint *cp, const char *name)
 	return found;
 }
 
+/* In a GGUF file. */
+static struct place *find_converted(const struct checkpoint *cp, const char *name)
+{
+	char text[NAME_SIZE];
+	const char *architecture = config_text(cp->config, GGUF_ARCHITECTURE, "");
+	return gguf_tensor_name(architecture, name, text, sizeof text) ? checkpoint_place(cp, text) : NULL;
+}
+
 /* The index has a name that its shard must have, too. */
 static enum attn_status check_kept(const struct checkpoint *cp, const struct place *p, struct attn_error *err)
 {
@@ -148,6 +162,8 @@ enum attn_status checkpoint_find(const struct checkpoint *cp, const char *name,
 				 const struct model_tensor **out, struct attn_error *err)
 {
 	struct place *p = find_place(cp, name);
+	if (!p && checkpoint_is_gguf(cp))
+		p = find_converted(cp, name);
 	*out = NULL;
 	if (!p)
 		return ATTN_OK;

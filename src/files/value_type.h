@@ -1,7 +1,7 @@
 /* How the elements of a checkpoint are stored: one by one, or in blocks that share scales (the block
- * formats of GGUF). */
-#ifndef ATTN_MODEL_VALUE_TYPE_H
-#define ATTN_MODEL_VALUE_TYPE_H
+ * formats of ggml, which GGUF files have). */
+#ifndef ATTN_FILES_VALUE_TYPE_H
+#define ATTN_FILES_VALUE_TYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct value_type {
 
 const struct value_type *value_type_of(enum dtype dtype);
 
-/* A type by GGUF's number for it, or NULL where that stands for none. */
+/* A type by ggml's number for it, or NULL where that stands for none. */
 const struct value_type *value_type_of_ggml(unsigned long number);
 
 /* What no type is known of; its name is the file's to tell. */
