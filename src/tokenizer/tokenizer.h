@@ -36,7 +36,7 @@ struct tokenizer;
  * sentencepiece.bpe.model, tokenizer.model, spm.model, or Marian's source.spm with vocab.json); the older
  * ones are read together with tokenizer_config.json and special_tokens_map.json where there are such.
  * A .model file alone is read as it is, with nothing added around a text; target.spm stands for its folder
- * with the other language.
+ * with the other language.  A .gguf file's tokenizer is in its keys.
  * ATTN_FAILED: a file cannot be read; ATTN_BAD_INPUT: it is not as it should be, or asks for
  * something that is not supported, with the file and the key in the message. */
 enum attn_status tokenizer_open(struct tokenizer **out, const char *path, struct attn_error *err);

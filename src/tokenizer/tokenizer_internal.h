@@ -43,6 +43,11 @@ enum attn_status tokenizer_parse_sentencepiece(struct tokenizer *t, const void *
 					       struct attn_error *err);
 enum attn_status tokenizer_read_sentencepiece(struct tokenizer *t, const char *path, struct attn_error *err);
 
+/* Read the tokenizer of a GGUF file into an empty one; nothing of the bytes is needed afterwards. */
+enum attn_status tokenizer_parse_gguf(struct tokenizer *t, const void *bytes, size_t length,
+				      struct attn_error *err);
+enum attn_status tokenizer_read_gguf(struct tokenizer *t, const char *path, struct attn_error *err);
+
 /* Read the SentencePiece model `name` of a folder, with what the class of its tokenizer makes of it. */
 enum attn_status tokenizer_read_pieces(struct tokenizer *t, const char *folder, const char *name,
 				       struct attn_error *err);

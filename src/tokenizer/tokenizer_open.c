@@ -123,6 +123,8 @@ static enum attn_status open_file(struct tokenizer *t, const char *path, struct 
 	size_t length = strlen(name);
 	if (length >= 6 && strcmp(name + length - 6, ".model") == 0)
 		return tokenizer_read_sentencepiece(t, path, err);
+	if (length >= 5 && strcmp(name + length - 5, ".gguf") == 0)
+		return tokenizer_read_gguf(t, path, err);
 	if (!wordpiece && !pieces && strcmp(name, "vocab.json") != 0 && strcmp(name, "merges.txt") != 0)
 		return open_json(t, path, err);
 	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");

@@ -895,10 +895,48 @@ def make_gguf():
         put("gguf/%s.gguf" % name, data)
 
 
+def make_tokenizer_gguf():
+    def key(name, kind, value):
+        return gguf_pair("tokenizer.ggml." + name, kind, value)
+
+    def texts(name, values):
+        return key(name, 9, gguf_array(8, len(values), b"".join(map(gguf_string, values))))
+
+    def numbers(name, values, kind=5, code="i"):
+        return key(name, 9, gguf_array(kind, len(values), struct.pack("<%d%s" % (len(values), code), *values)))
+
+    def model(name):
+        return key("model", 8, gguf_string(name))
+
+    pieces = ["<unk>", "<s>", "</s>", "\u2581a", "a", "bc", "\u2581"]
+    letters = ["a", "b", "\u0120", "ab", "\u0120a", "<|x|>"]
+    words = ["[UNK]", "[CLS]", "[SEP]", "\u2581ab", "a", "\u2581a"]
+    scores = numbers("scores", [0, 0, 0, -1, -2, -3, -4], 6, "f")
+    types = numbers("token_type", [2, 3, 3, 1, 1, 4, 1])
+    bpe = [model("gpt2"), texts("tokens", letters), texts("merges", ["a b", "\u0120 a"])]
+    ids = [key(name, 4, struct.pack("<I", i)) for i, name in
+           enumerate(("unknown_token_id", "cls_token_id", "seperator_token_id"))]
+    files = {
+        "llama": gguf([model("llama"), texts("tokens", pieces), scores, types]),
+        "t5": gguf([model("t5"), texts("tokens", pieces), scores, types]),
+        "gpt2": gguf(bpe + [key("pre", 8, gguf_string("gpt-2"))]),
+        "llama3": gguf(bpe + [key("pre", 8, gguf_string("llama-bpe"))]),
+        "bert": gguf([model("bert"), texts("tokens", words), numbers("token_type", [2, 3, 3, 1, 1, 1])] + ids),
+        "bad-model": gguf([model("rwkv"), texts("tokens", words)]),
+        "bad-pre": gguf(bpe),
+        "bad-scores": gguf([model("llama"), texts("tokens", pieces), numbers("scores", [1]), types]),
+        "bad-types": gguf([model("llama"), texts("tokens", pieces), scores, numbers("token_type", [1])]),
+        "bad-token": gguf([model("llama"), texts("tokens", ["a", b"\xff"])]),
+        "bad-bos": gguf([model("llama"), texts("tokens", pieces), scores, types,
+                         key("bos_token_id", 4, b"\xff\0\0\0")]),
+    }
+    for name, data in files.items():
+        put("tokenizer_gguf/%s.gguf" % name, data)
+
+
 if __name__ == "__main__":
     for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "tokenizer",
-                   "sentencepiece", "algorithm", "model_json",
-                   "gguf"):
+                   "sentencepiece", "algorithm", "model_json", "gguf", "tokenizer_gguf"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -913,3 +951,4 @@ if __name__ == "__main__":
     make_algorithm()
     make_model_json()
     make_gguf()
+    make_tokenizer_gguf()
