@@ -84,6 +84,11 @@ struct attention {
 	struct masking masking;   /* owned */
 	struct relative relative; /* a bias by distance; owned */
 	struct output_layer output;
+
+	/* What has to be done before the vectors can be read: a model runs its layers before this one.
+	 * Called when rows are started; NULL: nothing. */
+	enum attn_status (*arrive)(void *arriving, struct attn_error *err);
+	void *arriving;
 };
 
 /* Plain attention of the sizes batch, heads, kv_heads, queries, keys, head_size and

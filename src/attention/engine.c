@@ -40,7 +40,7 @@ static void engine_free(struct row_source *source)
 /* What the reference computes into its own memory goes where a consumer wants it. */
 static void move_to_places(struct row_block *block, size_t value_size)
 {
-	if (block->weights_place) {
+	if (block->weights && block->weights_place) {
 		memcpy(block->weights_place, block->weights,
 		       block->count * block->keys * sizeof *block->weights);
 		block->weights = block->weights_place;
@@ -105,7 +105,7 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 	if (!engine->by_tiles[block->head] && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	second.weights_place = second.context_place = NULL;
-	if (engine->want.weights && !block->weights_place)
+	if (gives_weights(engine, block) && !block->weights_place)
 		block->weights_place = w->first_weights;
 	if (engine->want.context && !block->context_place) {
 		block->context_place = w->first_context;
@@ -113,7 +113,7 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 	}
 	TRY(read_map(engine, 0, w, block, err));
 	TRY(read_map(engine, 1, w, &second, err));
-	if (engine->want.weights)
+	if (gives_weights(engine, block))
 		subtract(block->weights_place, block->keys, second.weights, block->count, block->keys,
 			 lambda);
 	else
@@ -150,6 +150,9 @@ static enum attn_status engine_start(struct row_source *source, struct attn_erro
 	for (size_t i = 0; i < engine->worker_count && plan_by_tiles(engine->plan); i++)
 		if (!workspace_allocate(&engine->workers[i], engine->plan, BY_TILES))
 			return attn_fail_memory(err);
+	const struct attention *a = engine->attention;
+	if (a->arrive)
+		TRY(a->arrive(a->arriving, err));
 	enum attn_status status = engine_prepare(engine, err);
 	engine->started = status == ATTN_OK;
 	return status;

@@ -98,6 +98,12 @@ struct engine {
 	size_t worker_count;
 };
 
+/* Whether rows of weights are made of the block, and not only of the plan's other ones. */
+static inline bool gives_weights(const struct engine *engine, const struct row_block *block)
+{
+	return engine->want.weights && !block->no_weights;
+}
+
 /* One attention map of a head: a head has two in differential attention. */
 struct map {
 	size_t head;                       /* of the result, whose temperature, sink and bias it has */

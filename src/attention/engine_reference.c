@@ -120,8 +120,8 @@ static void find_shares(const struct engine *engine, const struct map *map, cons
 
 static void point_to_rows(const struct engine *engine, const struct workspace *w, struct row_block *block)
 {
-	block->weights = w->out_weights;
-	block->cells = w->cells;
+	block->weights = block->no_weights ? NULL : w->out_weights;
+	block->cells = block->no_weights ? NULL : w->cells;
 	for (int stage = 0; stage < SCORE_STAGES; stage++)
 		if (plan_wants_scores(engine->plan, (enum score_stage)stage))
 			block->scores[stage] = w->out_scores[stage];

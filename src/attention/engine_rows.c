@@ -105,13 +105,14 @@ bool tile_normalize_rows(const struct engine *engine, const struct workspace *w,
 			 const struct row_block *block, struct tile *t)
 {
 	size_t first = t->mask.first / KEY_BLOCK * KEY_BLOCK, end = t->mask.end, keys = engine->keys;
-	float *wanted = engine->want.weights ? weight_rows(w, block) + t->row * keys : NULL;
+	float *wanted = gives_weights(engine, block) ? weight_rows(w, block) + t->row * keys : NULL;
+	float *scratch = w->rows ? w->rows : w->out_weights; /* planned with weights, this block without */
 	if (first >= end)
 		first = end = 0;
 	mask_left_out(t, first, end);
 	for (size_t q = 0; q < t->count && first < end; q += WHOLE_ROWS) {
 		size_t count = size_min(t->count - q, WHOLE_ROWS);
-		if (!normalize_rows(engine, w, block, t, q, count, wanted ? wanted + q * keys : w->rows))
+		if (!normalize_rows(engine, w, block, t, q, count, wanted ? wanted + q * keys : scratch))
 			return false;
 	}
 	if (wanted) {

@@ -25,9 +25,9 @@ _Static_assert(TILE * sizeof(float) % 64 == 0, "what lies behind rows of a tile 
 #define MOST_BIASED 64.0f
 
 /* Whether a tile's scores of all steps are kept. */
-static bool keeps_scores(const struct engine *engine)
+static bool keeps_scores(const struct engine *engine, const struct row_block *block)
 {
-	return engine->want.weights || engine->whole_rows;
+	return gives_weights(engine, block) || engine->whole_rows;
 }
 
 /* --- one step of keys ----------------------------------------------------------- */
@@ -93,8 +93,8 @@ static void step(const struct engine *engine, const struct row_block *block, str
 	const struct kernels *kernels = engine->kernels;
 	struct running *run = &t->running;
 	enum attended extent = tile_mask_extent(&t->mask, first, count);
-	float *scores = t->scores + (keeps_scores(engine) ? first * TILE : 0);
-	if (keeps_scores(engine))
+	float *scores = t->scores + (keeps_scores(engine, block) ? first * TILE : 0);
+	if (keeps_scores(engine, block))
 		t->attended[first / KEY_BLOCK] = extent != ATTENDED_NONE;
 	if (extent == ATTENDED_NONE)
 		return;
@@ -106,7 +106,7 @@ static void step(const struct engine *engine, const struct row_block *block, str
 	if (engine->whole_rows)
 		return;
 	bool rescaled = normalizer->step(kernels, scores, count, t->count, run);
-	if (engine->want.weights)
+	if (gives_weights(engine, block))
 		memcpy(t->tops + first / KEY_BLOCK * TILE, run->highest, sizeof run->highest);
 	if (!engine->want.context)
 		return;
@@ -164,7 +164,7 @@ static void start_tile(const struct engine *engine, const struct map *map, const
 	t->scores = w->scores;
 	t->context = w->context ? w->context + number * (a->value_size + 1) * TILE : NULL;
 	t->tops = w->tops ? w->tops + number * steps * TILE : NULL;
-	if (keeps_scores(engine)) { /* each tile keeps its own */
+	if (keeps_scores(engine, block)) { /* each tile keeps its own */
 		t->scores += number * steps * KEY_BLOCK * TILE;
 		t->attended = w->attended + number * steps;
 		memset(t->attended, 0, steps);
@@ -260,7 +260,7 @@ static void write_weights(const struct engine *engine, const struct tile *t, flo
 /* Where the block's rows go: where a consumer wants them, or into the workspace. */
 static void find_places(const struct engine *engine, const struct workspace *w, struct row_block *block)
 {
-	if (engine->want.weights) {
+	if (gives_weights(engine, block)) {
 		block->weights = weight_rows(w, block);
 		bool shared = masking_is_shared(&engine->attention->masking);
 		for (size_t r = 0; r < block->count; r++) {
@@ -285,7 +285,7 @@ static void find_places(const struct engine *engine, const struct workspace *w, 
 static void write_tile(const struct engine *engine, const struct workspace *w, const struct row_block *block,
 		       const struct tile *t)
 {
-	if (engine->want.weights && !engine->whole_rows)
+	if (gives_weights(engine, block) && !engine->whole_rows)
 		write_weights(engine, t, weight_rows(w, block) + t->row * engine->keys,
 			      block->weights_place != NULL);
 	if (engine->want.context)

@@ -70,7 +70,9 @@ struct row_block {
 	const float *context; /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;        /* rows that attend to no key */
 
-	bool no_context; /* set before the block is read: nobody needs contexts and shares */
+	/* Set before the block is read: nobody needs contexts and shares; nobody needs weights and
+	 * cells, which are then NULL or not, as is less work. */
+	bool no_context, no_weights;
 
 	/* Where a consumer wants things to be put, or NULL: set before the block is read.  A
 	 * source that computes them may put them there, and then points to it. */
@@ -130,8 +132,8 @@ struct row_consumer {
 	 * `consume` and as that is called. */
 	bool (*done)(struct row_consumer *consumer);
 
-	/* Neither contexts nor shares matter to the consumer. */
-	bool no_context;
+	/* Neither contexts nor shares matter to the consumer; neither weights nor cells. */
+	bool no_context, no_weights;
 
 	/* No reason to go on: a consumer that only looks at what others are streamed. */
 	bool passive;

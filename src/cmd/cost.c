@@ -117,13 +117,15 @@ static enum attn_status work_out(struct cost *cost, const struct inputs *in, con
 	cost->inputs += masking_bytes(in->subject.masking);
 	cost->program = PROGRAM_BYTES + (info->shape.queries + info->shape.keys) * LABEL_BYTES;
 	cost->plan = in->plan.cost; /* nothing where rows are read */
+	if (in->model.model && !in->subject.attention)
+		TRY(model_rows_cost(in->all, &cost->plan, err));
 	if (r->only_vectors)
 		cost->plan.attention = 0;
 	if (in->plan.want.context)
 		cost->results = rows * in->subject.output->context_size * sizeof(float);
 	if (r->everything || r->output)
 		cost->results += rows * subject_output_size(&in->subject) * sizeof(float);
-	else
+	else if (!in->model.model)
 		cost->plan.output = 0;
 	if (r->everything || r->rankings)
 		TRY(add_ranking(cost, info, r, err));

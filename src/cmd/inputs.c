@@ -140,6 +140,44 @@ enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *sel
 	return ATTN_OK;
 }
 
+/* The one layer that is selected; ATTN_USAGE where there are more. */
+static enum attn_status only_layer(const struct inputs *in, const struct selection *selection,
+				   const char *option, size_t *layer, struct attn_error *err)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < in->info->shape.layers; i++)
+		if (rows_chosen(selection->layers, i)) {
+			*layer = i;
+			count++;
+		}
+	if (count == 1)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE,
+			 "'%s' is of one layer, and the model has %zu: choose with --layer L", option,
+			 in->info->shape.layers);
+}
+
+enum attn_status inputs_focus(struct inputs *in, struct selection *selection, const char *option,
+			      struct attn_error *err)
+{
+	size_t layer = 0;
+	char number[24];
+	if (!in->model.model)
+		return ATTN_OK;
+	TRY(only_layer(in, selection, option, &layer, err));
+	TRY(model_input_focus(&in->model, layer, err));
+	free(selection->layers);
+	selection->layers = NULL;
+	in->rows.info.shape.layers = 1;
+	in->rows.info.has_layers = false;
+	in->rows.info.first_layer = layer;
+	in->subject.attention = &in->model.focus;
+	in->subject.masking = &in->model.focus.masking;
+	in->subject.output = &in->model.focus.output;
+	snprintf(number, sizeof number, "%zu", layer);
+	return bundle_override(&in->bundle, "layer", number, NULL, err);
+}
+
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err)
 {
 	const struct rows_selection rows = selection_rows(selection);

@@ -55,8 +55,13 @@ enum attn_status inputs_spare(const struct inputs *in, const char *path, struct 
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
 			     struct attn_error *err);
 
-/* The same for the weights of a selection. */
+/* Of a model, go on with its one selected layer as if that had been the input, for what needs more of
+ * it than rows; `option` is that, in ATTN_USAGE where not one layer is selected.  Else nothing. */
 struct selection;
+enum attn_status inputs_focus(struct inputs *in, struct selection *selection, const char *option,
+			      struct attn_error *err);
+
+/* The same for the weights of a selection. */
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err);
 
 /* Show *view instead, which wraps what was shown before and becomes in->rows. */

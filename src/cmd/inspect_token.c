@@ -303,6 +303,10 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 	c->token = argv[0];
 	enum attn_status status = inputs_open(&c->in, self, argc - 1, argv + 1, err);
 	if (status == ATTN_OK)
+		status = selection_open(&c->selected, &c->selection, c->in.info, err);
+	if (status == ATTN_OK && c->steps)
+		status = inputs_focus(&c->in, &c->selected, "--steps", err);
+	if (status == ATTN_OK)
 		status = c->steps ? steps_columns(&c->table, c->in.info, c->full, c->columns, err)
 				  : ranking_columns(&c->table, c->in.info, c->columns, err);
 	if (status == ATTN_OK && c->steps && !c->in.subject.attention)
@@ -311,8 +315,6 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 				 origin_name(given_tensor(&c->in.bundle, ROLE_WEIGHTS)->origin));
 	if (status == ATTN_OK)
 		status = min_distance_check(c->min_distance, c->in.info, err);
-	if (status == ATTN_OK)
-		status = selection_open(&c->selected, &c->selection, c->in.info, err);
 	if (status == ATTN_OK && c->steps &&
 	    selection_joins(&c->selected, &c->selection, joins, sizeof joins))
 		return attn_fail(err, ATTN_USAGE,

@@ -173,7 +173,8 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 void model_input_release(struct model_input *in)
 {
 	attention_release(&in->focus);
-	forward_release(&in->forward);
+	if (in->layers)
+		in->layers->free(in->layers);
 	masking_release(&in->masking);
 	string_list_release(&in->tokens);
 	free(in->ids);
@@ -192,4 +193,17 @@ enum attn_status model_input_plan(struct model_input *in, const struct rows_sele
 				       .logits = in->logits,
 				       .last_logits = in->last_logits};
 	return model_rows_new(source, in->model, &in->text, &all, err);
+}
+
+enum attn_status model_input_focus(struct model_input *in, size_t layer, struct attn_error *err)
+{
+	bool *layers = array_alloc(in->model->a.layers, sizeof *layers);
+	if (!layers)
+		return attn_fail_memory(err);
+	layers[layer] = true;
+	const struct rows_selection selection = {.layers = layers};
+	const struct model_want want = {.selection = &selection};
+	enum attn_status status = model_rows_new(&in->layers, in->model, &in->text, &want, err);
+	free(layers);
+	return status == ATTN_OK ? model_rows_attention(in->layers, layer, &in->focus, err) : status;
 }

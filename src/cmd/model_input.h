@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/model_options.h"
 #include "input/bundle.h"
-#include "model/forward.h"
 #include "model/model_rows.h"
 #include "result/subject.h"
 #include "tokens/rows_info.h"
@@ -23,7 +22,7 @@ struct model_input {
 	bool hidden, logits, last_logits;
 
 	/* One layer as attention of its own: see model_input_focus. */
-	struct forward forward;
+	struct row_source *layers; /* owned: runs those before */
 	struct attention focus;
 };
 
@@ -38,7 +37,7 @@ void model_input_release(struct model_input *in); /* safe on a zeroed one */
 enum attn_status model_input_plan(struct model_input *in, const struct rows_selection *selection,
 				  struct rows_want want, struct row_source **source, struct attn_error *err);
 
-/* in->focus becomes the attention of a layer: what is before it is run when the focus is started. */
+/* in->focus becomes the attention of a layer alone: those before it are run when its rows are started. */
 enum attn_status model_input_focus(struct model_input *in, size_t layer, struct attn_error *err);
 
 #endif

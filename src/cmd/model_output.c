@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/columns.h"
+#include "cmd/cost.h"
 #include "files/tensor_writer.h"
 #include "result/result_file.h"
 #include "tokenizer/tokenizer.h"
@@ -44,21 +45,82 @@ static enum attn_status copy_tokens(struct bundle *labels, const struct string_l
 	return bundle_add_text(labels, "tokens", NULL, &copy, err);
 }
 
-static enum attn_status write_tensor(const struct command *self, const char *path, enum format format,
-				     const struct tensor_spec *spec, const struct string_list *tokens,
-				     const float *numbers, struct attn_error *err)
+/* A tensor of the model's, and the file that it goes to. */
+struct model_file {
+	const char *path;
+	struct tensor_spec spec;
+};
+
+static struct model_file hidden_file(const struct model_output *o, const struct model_input *in)
+{
+	return (struct model_file){
+	    o->hidden,
+	    {.name = "hidden",
+	     .dtype = DTYPE_F32,
+	     .rank = 3,
+	     .axes = {{.name = "layer", .length = in->model->a.layers + 1},
+		      {.name = "token", .length = in->text.count, .labels = &in->tokens},
+		      {.name = "column", .length = in->model->a.width}}}};
+}
+
+static struct model_file logits_file(const struct model_output *o, const struct model_input *in)
+{
+	return (struct model_file){
+	    o->logits,
+	    {.name = "logits",
+	     .value_name = "logit",
+	     .dtype = DTYPE_F32,
+	     .rank = 2,
+	     .axes = {{.name = "token", .length = in->text.count, .labels = &in->tokens},
+		      {.name = "id", .length = model_outputs(in->model)}}}};
+}
+
+static enum attn_status file_size(const struct model_file *file, const struct model_input *in,
+				  enum format format, struct cost *cost, struct attn_error *err)
+{
+	struct bundle labels;
+	uint64_t size;
+	bool exact;
+	bundle_init(&labels);
+	enum attn_status status = result_format(file->path, &format, err);
+	if (status == ATTN_OK)
+		status = copy_tokens(&labels, &in->tokens, err);
+	if (status == ATTN_OK)
+		status = tensor_writer_size(format, &file->spec, 1, &labels, &size, &exact, err);
+	if (status == ATTN_OK)
+		status = cost_add_file(cost, file->path, size, exact, err);
+	bundle_release(&labels);
+	return status;
+}
+
+enum attn_status model_output_cost(const struct model_output *o, const struct model_input *in,
+				   enum format format, struct cost *cost, struct attn_error *err)
+{
+	if (o->hidden) {
+		const struct model_file hidden = hidden_file(o, in);
+		TRY(file_size(&hidden, in, format, cost, err));
+	}
+	if (!o->logits)
+		return ATTN_OK;
+	const struct model_file logits = logits_file(o, in);
+	return file_size(&logits, in, format, cost, err);
+}
+
+static enum attn_status write_tensor(const struct command *self, const struct model_file *file,
+				     const struct model_input *in, enum format format, const float *numbers,
+				     struct attn_error *err)
 {
 	struct tensor_writer *writer = NULL;
 	struct bundle labels;
 	size_t count = 1;
 	bundle_init(&labels);
-	for (int axis = 0; axis < spec->rank; axis++)
-		count *= spec->axes[axis].length;
-	enum attn_status status = result_format(path, &format, err);
+	for (int axis = 0; axis < file->spec.rank; axis++)
+		count *= file->spec.axes[axis].length;
+	enum attn_status status = result_format(file->path, &format, err);
 	if (status == ATTN_OK)
-		status = copy_tokens(&labels, tokens, err);
+		status = copy_tokens(&labels, &in->tokens, err);
 	if (status == ATTN_OK)
-		status = tensor_writer_open(&writer, path, format, spec, 1, &labels, err);
+		status = tensor_writer_open(&writer, file->path, format, &file->spec, 1, &labels, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_put(writer, 0, numbers, count, err);
 	if (status == ATTN_OK)
@@ -67,38 +129,8 @@ static enum attn_status write_tensor(const struct command *self, const char *pat
 		tensor_writer_abort(writer);
 	bundle_release(&labels);
 	if (status == ATTN_OK)
-		report_written(self, path);
+		report_written(self, file->path);
 	return status;
-}
-
-static enum attn_status write_hidden(const struct command *self, const char *path, enum format format,
-				     const struct model_input *in, const float *hidden,
-				     struct attn_error *err)
-{
-	const struct tensor_spec spec = {
-	    .name = "hidden",
-	    .dtype = DTYPE_F32,
-	    .rank = 3,
-	    .axes = {{.name = "layer", .length = in->model->a.layers + 1},
-		     {.name = "token", .length = in->text.count, .labels = &in->tokens},
-		     {.name = "column", .length = in->model->a.width}},
-	};
-	return write_tensor(self, path, format, &spec, &in->tokens, hidden, err);
-}
-
-static enum attn_status write_logits(const struct command *self, const char *path, enum format format,
-				     const struct model_input *in, const float *logits,
-				     struct attn_error *err)
-{
-	const struct tensor_spec spec = {
-	    .name = "logits",
-	    .value_name = "logit",
-	    .dtype = DTYPE_F32,
-	    .rank = 2,
-	    .axes = {{.name = "token", .length = in->text.count, .labels = &in->tokens},
-		     {.name = "id", .length = model_outputs(in->model)}},
-	};
-	return write_tensor(self, path, format, &spec, &in->tokens, logits, err);
 }
 
 /* --- the next token ----------------------------------------------------------------- */
@@ -239,10 +271,11 @@ enum attn_status model_output_write(const struct model_output *o, const struct m
 {
 	TRY(model_rows_finish(source, err));
 	const float *logits = model_rows_logits(source);
+	const struct model_file hidden_to = hidden_file(o, in), logits_to = logits_file(o, in);
 	if (o->hidden)
-		TRY(write_hidden(self, o->hidden, format, in, model_rows_hidden(source), err));
+		TRY(write_tensor(self, &hidden_to, in, format, model_rows_hidden(source), err));
 	if (o->logits)
-		TRY(write_logits(self, o->logits, format, in, logits, err));
+		TRY(write_tensor(self, &logits_to, in, format, logits, err));
 	if (o->next == 0)
 		return ATTN_OK;
 	if (o->logits)

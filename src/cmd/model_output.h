@@ -7,6 +7,8 @@
 #include "cmd/ranking_output.h"
 #include "files/formats.h"
 
+struct cost;
+
 struct model_output {
 	const char *hidden, *logits; /* files, or NULL */
 	size_t next;                 /* so many likeliest next tokens; 0: none */
@@ -21,6 +23,10 @@ static inline bool model_output_wanted(const struct model_output *o)
  * compute. */
 enum attn_status model_output_check(const struct model_output *o, struct model_input *in,
 				    struct attn_error *err);
+
+/* The sizes of the files, into *cost, without making them: after model_input_plan. */
+enum attn_status model_output_cost(const struct model_output *o, const struct model_input *in,
+				   enum format format, struct cost *cost, struct attn_error *err);
 
 /* After rows were streamed from `source`: write the files, and the table of next tokens on standard
  * output.  `format` as for result_open. */

@@ -310,6 +310,17 @@ static enum attn_status stream(struct run_command *c, struct attn_error *err)
 		   : status;
 }
 
+/* An option for what a model has of one layer at a time, or NULL. */
+static const char *of_one_layer(const struct run_options *r)
+{
+	return r->context              ? "--context"
+	       : r->output             ? "--output"
+	       : r->vectors[VECTORS_Q] ? "--q"
+	       : r->vectors[VECTORS_K] ? "--k"
+	       : r->vectors[VECTORS_V] ? "--v"
+				       : NULL;
+}
+
 static enum attn_status open_inputs(struct run_command *c, int argc, char **argv, struct attn_error *err)
 {
 	const struct selection_options *s = &c->options.selection;
@@ -319,6 +330,8 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 	TRY(inputs_open(&c->in, c->self, argc, argv, err));
 	TRY(model_output_check(&c->options.model, &c->in.model, err));
 	TRY(selection_open(&c->selected, s, c->in.info, err));
+	if (of_one_layer(&c->options))
+		TRY(inputs_focus(&c->in, &c->selected, of_one_layer(&c->options), err));
 	c->some = !selection_is_whole(&c->selected, &c->in.info->shape);
 	if (c->some && (c->options.context || c->options.output))
 		return attn_fail(err, ATTN_USAGE,
@@ -362,6 +375,7 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 static enum attn_status print_cost(struct run_command *c, struct attn_error *err)
 {
 	TRY(open_files(c, err));
+	TRY(model_output_cost(&c->options.model, &c->in.model, c->options.format, &c->cost, err));
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
 }
 

@@ -35,12 +35,13 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 void context_consumer_into(struct context_consumer *s, const struct rows_shape *shape, size_t value_size,
 			   float *context)
 {
-	*s = (struct context_consumer){.consumer = {.consume = consume, .place = place, .any_order = true},
-				       .context = context,
-				       .given = true,
-				       .queries = shape->queries,
-				       .heads = shape->heads,
-				       .value_size = value_size};
+	*s = (struct context_consumer){
+	    .consumer = {.consume = consume, .place = place, .any_order = true, .no_weights = true},
+	    .context = context,
+	    .given = true,
+	    .queries = shape->queries,
+	    .heads = shape->heads,
+	    .value_size = value_size};
 }
 
 enum attn_status context_consumer_init(struct context_consumer *s, const struct rows_shape *shape,

@@ -54,13 +54,12 @@ double forward_bytes(const struct model *m, size_t tokens)
 	return (double)tokens * sizeof(float) * (double)(2 * a->width + a->heads * a->head_size + a->inner);
 }
 
-double forward_layer_cost(const struct model *m, size_t tokens)
+double forward_finish_cost(const struct model *m, size_t tokens)
 {
 	const struct architecture *a = &m->a;
-	double projections =
-	    (double)a->width * (double)(2 * a->heads + 2 * a->kv_heads) * (double)a->head_size;
 	double matrices = a->family->names.gate ? 3 : 2;
-	return (double)tokens * (projections + matrices * (double)a->width * (double)a->inner);
+	return (double)tokens * (double)a->width *
+	       ((double)(a->heads * a->head_size) + matrices * (double)a->inner);
 }
 
 /* --- the parts of a layer ------------------------------------------------------------- */

@@ -26,8 +26,8 @@ void forward_release(struct forward *f); /* safe on a zeroed one */
 /* Bytes of that memory. */
 double forward_bytes(const struct model *m, size_t tokens);
 
-/* Multiply-adds of a layer but those of attention between tokens. */
-double forward_layer_cost(const struct model *m, size_t tokens);
+/* Multiply-adds of all that follows the contexts of a layer: forward_finish. */
+double forward_finish_cost(const struct model *m, size_t tokens);
 
 /* Begin: x becomes what enters layer 0. */
 enum attn_status forward_begin(struct forward *f, struct attn_error *err);

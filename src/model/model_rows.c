@@ -19,6 +19,8 @@ struct model_rows {
 	bool hidden_wanted, logits_wanted, last_wanted;
 	bool started;
 
+	size_t alone; /* the layer of model_rows_attention */
+
 	/* The layer whose rows can be read, forward.layer, where it is open. */
 	bool open;
 	struct attention attention;
@@ -47,28 +49,34 @@ static void close_layer(struct model_rows *r)
 	r->open = false;
 }
 
+/* Whether something follows the layer. */
+static bool goes_on(const struct model_rows *r, size_t layer)
+{
+	return layer + 1 < r->run || r->hidden_wanted || r->logits_wanted || r->last_wanted;
+}
+
 /* Plan the layer's rows: of the chosen heads as they are wanted, and of all where the next layer
  * needs their contexts. */
-static enum attn_status plan_layer(struct model_rows *r, struct attn_error *err)
+static enum attn_status plan_layer(struct model_rows *r, size_t layer, struct attn_error *err)
 {
 	struct rows_want want = r->want;
 	const struct rows_selection some = {.heads = r->heads};
-	if (!chosen_layer(r, r->forward.layer))
+	if (!chosen_layer(r, layer))
 		want = (struct rows_want){0};
-	want.context |= r->keeps_context;
-	TRY(forward_attention(&r->forward, r->forward.layer, &r->attention, err));
-	TRY(plan_init(&r->plan, &r->attention, r->keeps_context ? NULL : &some, want, err));
-	return plan_run(&r->plan, &r->engine, err);
+	want.context |= goes_on(r, layer);
+	TRY(forward_attention(&r->forward, layer, &r->attention, err));
+	return plan_init(&r->plan, &r->attention, goes_on(r, layer) ? NULL : &some, want, err);
 }
 
 /* Make the rows of layer forward.layer ready to be read. */
 static enum attn_status open_layer(struct model_rows *r, struct attn_error *err)
 {
-	r->keeps_context =
-	    r->forward.layer + 1 < r->run || r->hidden_wanted || r->logits_wanted || r->last_wanted;
+	r->keeps_context = goes_on(r, r->forward.layer);
 	memset(r->done, 0, r->source.shape.heads * r->source.shape.queries);
 	TRY(forward_norm(&r->forward, err));
-	enum attn_status status = plan_layer(r, err);
+	enum attn_status status = plan_layer(r, r->forward.layer, err);
+	if (status == ATTN_OK)
+		status = plan_run(&r->plan, &r->engine, err);
 	if (status == ATTN_OK)
 		status = r->engine->start(r->engine, err);
 	r->open = status == ATTN_OK;
@@ -266,6 +274,27 @@ enum attn_status model_rows_new(struct row_source **source, struct model *m, con
 	return status;
 }
 
+static enum attn_status arrive(void *arriving, struct attn_error *err)
+{
+	struct model_rows *r = arriving;
+	if (!r->started || r->alone < r->forward.layer)
+		TRY(begin(r, err));
+	while (r->forward.layer < r->alone)
+		TRY(pass_layer(r, err));
+	return forward_norm(&r->forward, err);
+}
+
+enum attn_status model_rows_attention(struct row_source *source, size_t layer, struct attention *a,
+				      struct attn_error *err)
+{
+	struct model_rows *r = (struct model_rows *)source;
+	TRY(forward_attention(&r->forward, layer, a, err));
+	r->alone = layer;
+	a->arrive = arrive;
+	a->arriving = r;
+	return ATTN_OK;
+}
+
 enum attn_status model_rows_finish(struct row_source *source, struct attn_error *err)
 {
 	struct model_rows *r = (struct model_rows *)source;
@@ -289,4 +318,28 @@ const float *model_rows_hidden(const struct row_source *source)
 const float *model_rows_logits(const struct row_source *source)
 {
 	return ((const struct model_rows *)source)->logits;
+}
+
+enum attn_status model_rows_cost(struct row_source *source, struct plan_cost *cost, struct attn_error *err)
+{
+	struct model_rows *r = (struct model_rows *)source;
+	size_t tokens = source->shape.queries;
+	*cost = (struct plan_cost){.projected = (size_t)forward_bytes(r->model, tokens)};
+	close_layer(r);
+	size_t most = 0;
+	for (size_t layer = 0; layer < r->run; layer++) {
+		enum attn_status status = plan_layer(r, layer, err);
+		const struct plan_cost *one = &r->plan.cost;
+		if (status == ATTN_OK) {
+			cost->projections += one->projections;
+			cost->attention += one->attention;
+			cost->output += goes_on(r, layer) ? forward_finish_cost(r->model, tokens) : 0;
+			cost->workspace = size_max(cost->workspace, one->workspace);
+			most = size_max(most, one->projected);
+		}
+		close_layer(r);
+		TRY(status);
+	}
+	cost->projected += most;
+	return ATTN_OK;
 }

@@ -22,6 +22,12 @@ struct model_want {
 enum attn_status model_rows_new(struct row_source **source, struct model *m, const struct text_ids *text,
 				const struct model_want *want, struct attn_error *err);
 
+/* The attention of a layer by itself: what is before it is run when a source of its rows is started.
+ * For rows of that layer alone, of which nothing is streamed from `source`, which must outlive it.
+ * Release it by attention_release. */
+enum attn_status model_rows_attention(struct row_source *source, size_t layer, struct attention *a,
+				      struct attn_error *err);
+
 /* After rows were streamed (or without): run what is left of the layers for what is wanted
  * beside rows. */
 enum attn_status model_rows_finish(struct row_source *source, struct attn_error *err);
@@ -33,7 +39,7 @@ const float *model_rows_hidden(const struct row_source *source);
 /* Logits (tokens, outputs), or of the last token (outputs), after model_rows_finish. */
 const float *model_rows_logits(const struct row_source *source);
 
-/* Bytes of memory and multiply-adds of all that is wanted. */
-struct plan_cost model_rows_cost(const struct row_source *source);
+/* Multiply-adds and bytes of all that is wanted; `projected` has hidden states, too. */
+enum attn_status model_rows_cost(struct row_source *source, struct plan_cost *cost, struct attn_error *err);
 
 #endif

@@ -42,9 +42,17 @@ enum attn_status view_base_start(struct row_source *source, struct attn_error *e
 	return inner->start ? inner->start(inner, err) : ATTN_OK;
 }
 
+enum attn_status view_base_begin_layer(struct row_source *source, size_t layer, struct attn_error *err)
+{
+	struct row_source *inner = ((struct view_base *)source)->inner;
+	return inner->begin_layer(inner, layer, err);
+}
+
 enum attn_status view_base_finish(struct view_base *base, bool ready, struct named_rows *view,
 				  struct attn_error *err)
 {
+	if (!base->inner->begin_layer)
+		base->source.begin_layer = NULL;
 	view->source = &base->source;
 	if (ready)
 		return ATTN_OK;

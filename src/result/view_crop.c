@@ -152,7 +152,10 @@ enum attn_status view_crop_open(struct named_rows *view, const struct named_rows
 	*view = (struct named_rows){0};
 	if (!v)
 		return attn_fail_memory(err);
-	v->base.source = (struct row_source){.start = view_base_start, .read = crop_read, .free = crop_free};
+	v->base.source = (struct row_source){.start = view_base_start,
+					     .begin_layer = view_base_begin_layer,
+					     .read = crop_read,
+					     .free = crop_free};
 	v->base.inner = inner->source;
 	return view_base_finish(&v->base, crop_init(v, &view->info, &inner->info, options), view, err);
 }

@@ -4,6 +4,7 @@
 
 #include "result/view_internal.h"
 #include "util/buffer.h"
+#include "util/checked.h"
 #include "util/memory.h"
 #include "util/threads.h"
 
@@ -13,7 +14,26 @@ struct heads_view {
 	size_t head_count, layer_count;
 	bool join_heads, join_layers, largest;
 	double **sums; /* for each worker of a mean (ROWS_BLOCK, keys), owned; else NULL */
+
+	/* Layers that are joined, of a source which has them ready one at a time: all rows
+	 * (batch, heads, queries, keys), read when the view is started. */
+	struct kept_rows {
+		struct row_consumer consumer;
+		struct heads_view *view;
+		double *sums;         /* of a mean, owned; or */
+		float *weights;       /* the largest so far, owned */
+		unsigned char *cells; /* owned */
+		bool ready;
+	} kept;
 };
+
+static void kept_release(struct kept_rows *kept)
+{
+	free(kept->sums);
+	free(kept->weights);
+	free(kept->cells);
+	*kept = (struct kept_rows){0};
+}
 
 static void heads_free(struct row_source *source)
 {
@@ -21,6 +41,7 @@ static void heads_free(struct row_source *source)
 	for (size_t i = 0; v->sums && i < threads_count(); i++)
 		free(v->sums[i]);
 	free(v->sums);
+	kept_release(&v->kept);
 	view_base_release(&v->base);
 	free(v->heads);
 	free(v->layers);
@@ -39,6 +60,12 @@ static enum attn_status choose_read(struct row_source *source, size_t worker, st
 	block->head = head;
 	block->layer = layer;
 	return status;
+}
+
+static enum attn_status choose_begin_layer(struct row_source *source, size_t layer, struct attn_error *err)
+{
+	struct heads_view *v = (struct heads_view *)source;
+	return v->base.inner->begin_layer(v->base.inner, v->layers[layer], err);
 }
 
 /* Join `count` cells of one head to those of the heads before it. */
@@ -123,6 +150,93 @@ static enum attn_status join_read(struct row_source *source, size_t worker, stru
 	block->masked = count_masked(block);
 	return ATTN_OK;
 }
+
+/* --- layers that come one at a time ------------------------------------------------------- */
+
+/* Where the rows of the view's head begin among those that are kept. */
+static size_t kept_at(const struct heads_view *v, size_t batch, size_t head, size_t query)
+{
+	const struct rows_shape *shape = &v->base.source.shape;
+	return ((batch * shape->heads + head) * shape->queries + query) * shape->keys;
+}
+
+static enum attn_status keep_block(struct row_consumer *consumer, const struct row_block *block,
+				   struct attn_error *err)
+{
+	struct kept_rows *kept = (struct kept_rows *)consumer;
+	const struct heads_view *v = kept->view;
+	size_t head = 0, count = block->count * block->keys;
+	(void)err;
+	while (!v->join_heads && v->heads[head] != block->head)
+		head++;
+	size_t at = kept_at(v, block->batch, head, block->query);
+	if (v->largest)
+		raise_weights(kept->weights + at, kept->cells + at, block, count);
+	else
+		add_weights(kept->sums + at, block->weights, count);
+	join_cells(kept->cells + at, block->cells, count);
+	return ATTN_OK;
+}
+
+static bool kept_allocate(struct heads_view *v)
+{
+	const struct rows_shape *shape = &v->base.source.shape;
+	size_t count;
+	if (!size_mul(shape->batch, shape->heads, &count) || !size_mul(count, shape->queries, &count) ||
+	    !size_mul(count, shape->keys, &count))
+		return false;
+	v->kept.cells = calloc(count, 1);
+	if (v->largest)
+		v->kept.weights = calloc(count, sizeof *v->kept.weights);
+	else
+		v->kept.sums = calloc(count, sizeof *v->kept.sums);
+	return v->kept.cells && (v->kept.weights || v->kept.sums);
+}
+
+/* Add them up in the order of the rows, as join_read does. */
+static enum attn_status kept_start(struct row_source *source, struct attn_error *err)
+{
+	struct heads_view *v = (struct heads_view *)source;
+	const struct rows_shape *inner = &v->base.inner->shape;
+	struct row_consumer *consumers[] = {&v->kept.consumer};
+	if (v->kept.ready)
+		return ATTN_OK;
+	v->kept.consumer = (struct row_consumer){.consume = keep_block, .no_context = true};
+	v->kept.view = v;
+	bool *heads = calloc(inner->heads, sizeof *heads), *layers = calloc(inner->layers, sizeof *layers);
+	bool ok = heads && layers && kept_allocate(v);
+	for (size_t i = 0; i < v->head_count && ok; i++)
+		heads[v->heads[i]] = true;
+	for (size_t i = 0; i < v->layer_count && ok; i++)
+		layers[v->layers[i]] = true;
+	const struct rows_selection chosen = {.heads = heads, .layers = layers};
+	enum attn_status status =
+	    ok ? rows_stream(v->base.inner, &chosen, consumers, 1, err) : attn_fail_memory(err);
+	free(heads);
+	free(layers);
+	v->kept.ready = status == ATTN_OK;
+	if (!v->kept.ready)
+		kept_release(&v->kept);
+	return status;
+}
+
+static enum attn_status kept_read(struct row_source *source, size_t worker, struct row_block *block,
+				  struct attn_error *err)
+{
+	struct heads_view *v = (struct heads_view *)source;
+	size_t at = kept_at(v, block->batch, block->head, block->query);
+	double joined = (double)((v->join_heads ? v->head_count : 1) * v->layer_count);
+	float *weights = v->base.workers[worker].weights;
+	(void)err;
+	for (size_t i = 0; !v->largest && i < block->count * block->keys; i++)
+		weights[i] = (float)(v->kept.sums[at + i] / joined);
+	block->weights = v->largest ? v->kept.weights + at : weights;
+	block->cells = v->kept.cells + at;
+	block->masked = count_masked(block);
+	return ATTN_OK;
+}
+
+/* --- what they are ------------------------------------------------------------------------ */
 
 /* The chosen of `count`: their indices, and how many. */
 static bool find_chosen(const bool *chosen, size_t count, size_t **indices, size_t *found)
@@ -272,7 +386,16 @@ enum attn_status view_heads_open(struct named_rows *view, const struct named_row
 	if (!v)
 		return attn_fail_memory(err);
 	v->base.source = (struct row_source){
-	    .start = view_base_start, .read = joined ? join_read : choose_read, .free = heads_free};
+	    .start = view_base_start,
+	    .begin_layer = choose_begin_layer,
+	    .read = joined ? join_read : choose_read,
+	    .free = heads_free,
+	};
 	v->base.inner = inner->source;
+	if (options->join_layers && inner->source->begin_layer) {
+		v->base.source.start = kept_start;
+		v->base.source.begin_layer = NULL;
+		v->base.source.read = kept_read;
+	}
 	return view_base_finish(&v->base, heads_init(v, &view->info, &inner->info, options), view, err);
 }

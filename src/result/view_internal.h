@@ -29,6 +29,9 @@ void view_base_release(struct view_base *base);
  * small. */
 enum attn_status view_base_start(struct row_source *source, struct attn_error *err);
 
+/* The source's begin_layer where the inner source has one: a view of the same layers. */
+enum attn_status view_base_begin_layer(struct row_source *source, size_t layer, struct attn_error *err);
+
 /* The end of opening a view: *view has its source; where it is not `ready` it is freed, the
  * inner source is the caller's again, and no memory is left. */
 enum attn_status view_base_finish(struct view_base *base, bool ready, struct named_rows *view,

@@ -55,6 +55,7 @@ enum attn_status view_scores_open(struct named_rows *view, const struct named_ro
 	v->base.source = *inner->source;
 	v->base.source.query_work = NULL;
 	v->base.source.start = view_base_start;
+	v->base.source.begin_layer = view_base_begin_layer;
 	v->base.source.read = scores_read;
 	v->base.source.free = scores_free;
 	v->base.source.shape.signed_weights = true;

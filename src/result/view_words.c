@@ -149,8 +149,10 @@ enum attn_status view_words_open(struct named_rows *view, const struct named_row
 	*view = (struct named_rows){0};
 	if (!v)
 		return attn_fail_memory(err);
-	v->base.source =
-	    (struct row_source){.start = view_base_start, .read = words_read, .free = words_free};
+	v->base.source = (struct row_source){.start = view_base_start,
+					     .begin_layer = view_base_begin_layer,
+					     .read = words_read,
+					     .free = words_free};
 	v->base.inner = inner->source;
 	return view_base_finish(&v->base, words_init(v, &view->info, &inner->info), view, err);
 }

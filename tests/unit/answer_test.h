@@ -23,6 +23,8 @@ static inline enum attn_status collect(struct row_consumer *consumer, const stru
 	(void)err;
 	assert_int_equal(block->keys, a->keys);
 	a->masked += block->masked;
+	if (consumer->no_weights)
+		assert_true(!block->weights && !block->cells);
 	if (a->weights) {
 		memcpy(a->weights + first, block->weights, count * sizeof *a->weights);
 		memcpy(a->attended + first, block->cells, count);
@@ -62,9 +64,10 @@ static inline void fail_case(const struct bundle *b, const char *name, const cha
 	fail_msg("%s: %s\n   %s", name, message, text);
 }
 
-/* Of the chosen heads (NULL: all); the others' places stay 0. */
-static inline struct answer compute_heads(const struct bundle *b, const char *name, const bool *heads,
-					  struct rows_want want)
+/* What is planned of the chosen heads (NULL: all) as a stream gives it, with weights or, though they
+ * are planned, without; the other heads' places stay 0. */
+static inline struct answer compute_streamed(const struct bundle *b, const char *name, const bool *heads,
+					     struct rows_want want, bool no_weights)
 {
 	const struct rows_selection selection = {.heads = heads};
 	struct attn_error err = {0};
@@ -75,14 +78,14 @@ static inline struct answer compute_heads(const struct bundle *b, const char *na
 		fail_case(b, name, err.message);
 	const struct rows_shape *shape = &r.source->shape;
 	const struct attention *attention = &r.problem.attention;
-	struct answer a = {.consumer = {.consume = collect},
+	struct answer a = {.consumer = {.consume = collect, .no_weights = no_weights},
 			   .heads = shape->heads,
 			   .queries = shape->queries,
 			   .keys = shape->keys,
 			   .value_size = attention->value_size,
 			   .cells = shape->batch * shape->heads * shape->queries * shape->keys,
 			   .contexts = shape->batch * shape->heads * shape->queries * attention->value_size};
-	a.weights = want.weights ? calloc(a.cells, sizeof(float)) : NULL;
+	a.weights = want.weights && !no_weights ? calloc(a.cells, sizeof(float)) : NULL;
 	a.attended = calloc(a.cells, 1);
 	for (int s = 0; s < SCORE_STAGES; s++)
 		a.scores[s] = want.scores & SCORES_OF(s) ? calloc(a.cells, sizeof(float)) : NULL;
@@ -93,9 +96,28 @@ static inline struct answer compute_heads(const struct bundle *b, const char *na
 	return a;
 }
 
+static inline struct answer compute_heads(const struct bundle *b, const char *name, const bool *heads,
+					  struct rows_want want)
+{
+	return compute_streamed(b, name, heads, want, false);
+}
+
 static inline struct answer compute(const struct bundle *b, const char *name, struct rows_want want)
 {
 	return compute_heads(b, name, NULL, want);
+}
+
+static inline void answer_release(struct answer *a);
+
+/* Contexts are the same bits whether or not a stream needs the weights that are planned. */
+static inline void expect_context_alone(const struct bundle *b, const char *name, const struct answer *whole)
+{
+	struct rows_want want = {.weights = true, .context = true};
+	struct answer alone = compute_streamed(b, name, NULL, want, true);
+	assert_int_equal(alone.masked, whole->masked);
+	if (alone.context)
+		assert_memory_equal(alone.context, whole->context, alone.contexts * sizeof *alone.context);
+	answer_release(&alone);
 }
 
 static inline void answer_release(struct answer *a)

@@ -35,7 +35,10 @@ struct fake_source {
 	struct row_source source; /* first */
 	float weights[THREADS][ROWS_BLOCK * KEYS];
 	atomic_size_t reads;
-	size_t fail_from; /* reading this row or one after it fails */
+	size_t fail_from;                          /* reading this row or one after it fails */
+	size_t begun[LAYERS + 1], begins;          /* the layers that were begun */
+	atomic_size_t reading;                     /* blocks at the moment */
+	bool checks_needs, no_weights, no_context; /* what all blocks shall say */
 };
 
 static enum attn_status fake_read(struct row_source *source, size_t worker, struct row_block *block,
@@ -45,6 +48,13 @@ static enum attn_status fake_read(struct row_source *source, size_t worker, stru
 	if (worker >= THREADS || block->count == 0 || block->count > ROWS_BLOCK)
 		return attn_fail(err, ATTN_USAGE, "worker %zu, %zu rows", worker, block->count);
 	atomic_fetch_add(&fake->reads, 1);
+	atomic_fetch_add(&fake->reading, 1);
+	if (source->begin_layer && block->layer != fake->begun[fake->begins - 1])
+		return attn_fail(err, ATTN_USAGE, "layer %zu", block->layer);
+	if (fake->checks_needs &&
+	    (block->no_weights != fake->no_weights || block->no_context != fake->no_context))
+		return attn_fail(err, ATTN_USAGE, "no weights: %d, no context: %d", block->no_weights,
+				 block->no_context);
 	if (row_number(block, block->count - 1) >= fake->fail_from)
 		return attn_fail(err, ATTN_BAD_INPUT, "row %zu", row_number(block, 0));
 	float *rows = block->weights_place ? block->weights_place : fake->weights[worker];
@@ -53,6 +63,16 @@ static enum attn_status fake_read(struct row_source *source, size_t worker, stru
 	for (size_t i = 0; i < row_number(block, 0) % 7; i++)
 		sched_yield(); /* so that blocks are ready in another order */
 	block->weights = rows;
+	atomic_fetch_sub(&fake->reading, 1);
+	return ATTN_OK;
+}
+
+static enum attn_status fake_begin_layer(struct row_source *source, size_t layer, struct attn_error *err)
+{
+	struct fake_source *fake = (struct fake_source *)source;
+	if (atomic_load(&fake->reading) > 0)
+		return attn_fail(err, ATTN_USAGE, "layer %zu while others are read", layer);
+	fake->begun[fake->begins++] = layer;
 	return ATTN_OK;
 }
 
@@ -341,14 +361,96 @@ static void test_done(void **state)
 	}
 }
 
+/* Each layer of which rows are chosen is begun once, in order, while none of another is read. */
+static void test_layers(void **state)
+{
+	static const bool second[LAYERS] = {false, true};
+	const size_t half = BATCH * HEADS * 3; /* blocks of a layer */
+	const struct {
+		struct rows_selection selection;
+		size_t first, begins, blocks;
+	} cases[] = {
+	    {{0}, 0, 2, 2 * half},
+	    {{.layers = second}, 1, 1, half},
+	    {{.first_block = 1, .last_block = half}, 0, 1, half - 1},
+	    {{.first_block = half - 1, .last_block = half + 2}, 0, 2, 3},
+	    {{.first_block = half, .last_block = 2 * half}, 1, 1, half},
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNTS * sizeof cases / sizeof *cases; i++) {
+		struct fake_source source = new_source();
+		struct fake_consumer *consumer = new_consumer(i % 2);
+		struct attn_error err = {0};
+		source.source.begin_layer = fake_begin_layer;
+		threads_set(thread_counts[i % COUNTS]);
+		if (stream(&source, &cases[i / COUNTS].selection, consumer, NULL, &err) != ATTN_OK)
+			fail_msg("%zu: %s", i, err.message);
+		assert_int_equal(source.begins, cases[i / COUNTS].begins);
+		for (size_t l = 0; l < source.begins; l++)
+			assert_int_equal(source.begun[l], cases[i / COUNTS].first + l);
+		assert_int_equal(consumer->blocks, cases[i / COUNTS].blocks);
+		assert_true(consumer->in_order && consumer->right);
+		free(consumer);
+	}
+}
+
+/* No layer is begun for a consumer that has enough, nor after a failure. */
+static void test_layers_left_out(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNTS * 2; i++) {
+		struct fake_source source = new_source();
+		struct fake_consumer *consumer = new_consumer(false);
+		bool fails = i % 2;
+		source.source.begin_layer = fake_begin_layer;
+		threads_set(thread_counts[i / 2]);
+		consumer->consumer.done = fake_done;
+		consumer->done_from = fails ? SIZE_MAX : 2;
+		source.fail_from = fails ? QUERIES : SIZE_MAX;
+		assert_int_equal(stream(&source, NULL, consumer, NULL, NULL),
+				 fails ? ATTN_BAD_INPUT : ATTN_OK);
+		assert_int_equal(source.begins, 1);
+		free(consumer);
+	}
+}
+
+/* A block says what none of its consumers needs, but for those that only look on. */
+static void test_not_needed(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 32; i++) {
+		struct fake_source source = new_source();
+		struct fake_consumer *a = new_consumer(true), *b = new_consumer(true);
+		a->consumer.no_weights = i & 1;
+		a->consumer.no_context = i & 2;
+		b->consumer.no_weights = i & 4;
+		b->consumer.no_context = i & 8;
+		b->consumer.passive = i & 16;
+		source.checks_needs = true;
+		source.no_weights = (i & 1) && (i & (4 | 16));
+		source.no_context = (i & 2) && (i & (8 | 16));
+		threads_set(1);
+		assert_int_equal(stream(&source, NULL, a, b, NULL), ATTN_OK);
+		free(a);
+		free(b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_order),       cmocka_unit_test(test_any_order),
-	    cmocka_unit_test(test_small),       cmocka_unit_test(test_selection),
-	    cmocka_unit_test(test_some_blocks), cmocka_unit_test(test_places),
-	    cmocka_unit_test(test_failed_read), cmocka_unit_test(test_failed_consumer),
+	    cmocka_unit_test(test_order),
+	    cmocka_unit_test(test_any_order),
+	    cmocka_unit_test(test_small),
+	    cmocka_unit_test(test_selection),
+	    cmocka_unit_test(test_some_blocks),
+	    cmocka_unit_test(test_places),
+	    cmocka_unit_test(test_failed_read),
+	    cmocka_unit_test(test_failed_consumer),
 	    cmocka_unit_test(test_done),
+	    cmocka_unit_test(test_layers),
+	    cmocka_unit_test(test_layers_left_out),
+	    cmocka_unit_test(test_not_needed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

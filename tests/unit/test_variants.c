@@ -129,6 +129,7 @@ static void expect_variant(unsigned seed)
 	if (memcmp(one.weights, two.weights, one.cells * sizeof(float)) != 0 ||
 	    (one.context && memcmp(one.context, two.context, one.contexts * sizeof(float)) != 0))
 		fail_case(&x.b, name, "two threads give other bytes than one");
+	expect_context_alone(&x.b, name, &one);
 	expect_other_wants(&c, SCORES_RAW + (enum score_stage)roll(3));
 	rows_seen += x.o.B * x.o.H * x.o.N;
 	for (size_t row = 0; row < x.o.B * x.o.H * x.o.N; row++)

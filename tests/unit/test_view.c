@@ -468,6 +468,7 @@ struct heads_source {
 	float rows[8];
 	unsigned char cells[8];
 	bool read[2][2]; /* layer, head */
+	size_t now;      /* the layer whose rows can be read, where it has them one at a time */
 };
 
 static enum attn_status heads_read(struct row_source *source, size_t worker, struct row_block *block,
@@ -477,6 +478,8 @@ static enum attn_status heads_read(struct row_source *source, size_t worker, str
 	const float *weights = m->weights + ((block->layer * 2 + block->head) * 2 + block->query) * 2;
 	(void)worker;
 	(void)err;
+	if (source->begin_layer)
+		assert_int_equal(block->layer, m->now);
 	m->read[block->layer][block->head] = true;
 	for (size_t i = 0; i < block->count * block->keys; i++) {
 		m->cells[i] = weights[i] >= -1 ? CELL_ATTENDED : CELL_MASKED;
@@ -487,6 +490,15 @@ static enum attn_status heads_read(struct row_source *source, size_t worker, str
 	block->masked = 0;
 	return ATTN_OK;
 }
+
+static enum attn_status heads_begin_layer(struct row_source *source, size_t layer, struct attn_error *err)
+{
+	(void)err;
+	((struct heads_source *)source)->now = layer;
+	return ATTN_OK;
+}
+
+static bool one_layer_at_a_time; /* of heads_source */
 
 static const float four[] = {
     1,    -2,  .25f, .75f, /* layer 0, head 0 */
@@ -501,7 +513,10 @@ static void open_heads(struct heads_source *m, struct named_rows *view, struct v
 	*m = (struct heads_source){
 	    .source = {.shape = shape, .row_cost = 10, .read = heads_read},
 	    .info = {.shape = shape, .has_layers = true, .layer_known = true, .first_layer = 5},
-	    .weights = four};
+	    .weights = four,
+	    .now = SIZE_MAX};
+	if (one_layer_at_a_time)
+		m->source.begin_layer = heads_begin_layer;
 	add_labels(&m->info.query_labels, NULL, 2);
 	add_labels(&m->info.key_labels, NULL, 2);
 	struct named_rows inner = {&m->source, m->info};
@@ -512,6 +527,11 @@ static void expect_head(const struct named_rows *view, size_t layer, size_t head
 			size_t masked)
 {
 	struct row_block block = {.layer = layer, .head = head, .count = 2, .keys = 2, .masked = 99};
+	if (view->source->start)
+		assert_int_equal(view->source->start(view->source, NULL), ATTN_OK);
+	assert_true(one_layer_at_a_time || !view->source->begin_layer);
+	if (view->source->begin_layer)
+		assert_int_equal(view->source->begin_layer(view->source, layer, NULL), ATTN_OK);
 	assert_int_equal(view->source->read(view->source, 0, &block, NULL), ATTN_OK);
 	for (size_t i = 0; i < 4; i++) {
 		assert_true((double)block.weights[i] == (expected[i] == MASKED ? 0 : expected[i]));
@@ -606,6 +626,16 @@ static void heads_chosen(void **state)
 	close_heads(&m, &view);
 }
 
+/* The same of a source that has its layers ready one at a time. */
+static void heads_by_layer(void **state)
+{
+	one_layer_at_a_time = true;
+	heads_mean(state);
+	heads_max(state);
+	heads_chosen(state);
+	one_layer_at_a_time = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -623,6 +653,7 @@ int main(void)
 	    cmocka_unit_test(heads_mean),
 	    cmocka_unit_test(heads_max),
 	    cmocka_unit_test(heads_chosen),
+	    cmocka_unit_test(heads_by_layer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

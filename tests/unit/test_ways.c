@@ -45,6 +45,8 @@ static void expect_near_rows(const struct bundle *b, const char *name, double le
 				fail_msg("%s: context[%zu] is %.9g, expected %.9g", name, i,
 					 (double)tiles.context[i], (double)plain.context[i]);
 		assert_int_equal(tiles.masked, plain.masked);
+		if (weights)
+			expect_context_alone(b, name, &tiles);
 		answer_release(&tiles);
 	}
 	answer_release(&plain);
