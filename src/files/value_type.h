@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attention/matrix.h"
 #include "input/tensor.h"
 
 struct value_type {
@@ -13,6 +14,9 @@ struct value_type {
 	size_t values, bytes; /* of a block; 1 value where elements stand alone; 0 and 0: not known */
 	enum dtype dtype;     /* of elements that stand alone */
 	bool computed;        /* whether weights of it are computed with */
+
+	/* How a product reads matrices of it; NULL: as float32, or not at all. */
+	const struct matrix_type *matrix;
 };
 
 const struct value_type *value_type_of(enum dtype dtype);

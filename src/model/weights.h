@@ -53,6 +53,8 @@ bool checkpoint_is_gguf(const struct checkpoint *cp);
 enum attn_status checkpoint_find(const struct checkpoint *cp, const char *name,
 				 const struct model_tensor **out, struct attn_error *err);
 
+#define MODEL_TYPES_EXPECTED "float32, float16, bfloat16, or Q2_K to Q8_0 of GGUF"
+
 /* ATTN_BAD_INPUT that names file, tensor and type where elements of the type are not computed with. */
 enum attn_status model_tensor_check_type(const struct model_tensor *t, struct attn_error *err);
 

@@ -243,6 +243,15 @@ static void test_gguf(void **state)
 	}
 }
 
+/* Weights in blocks: the expected values are those of the numbers that the blocks stand for. */
+static void test_blocks(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"gguf_llama_blocks", "gguf_llama_q4_0", "gguf_llama_q4_k",
+					    "gguf_qwen2_q8_0", NULL};
+	check_folder("families", names);
+}
+
 static void test_trained(void **state)
 {
 	(void)state;
@@ -320,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_families),
 	    cmocka_unit_test(test_gguf),
+	    cmocka_unit_test(test_blocks),
 	    cmocka_unit_test(test_trained),
 	    cmocka_unit_test(test_selections),
 	};
