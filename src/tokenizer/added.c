@@ -9,7 +9,9 @@
 #include "util/memory.h"
 
 enum {
-	MAX_CONTENT = 1024, /* bytes; it bounds what a place in a text can cost */
+	/* Bytes; they bound what a place in a text can cost. */
+	MAX_CONTENT = 1024,
+	MAX_SOUGHT = 64 * MAX_CONTENT,
 };
 
 void added_release(struct added_vocabulary *v)
@@ -82,7 +84,7 @@ static enum attn_status add(struct added_vocabulary *v, struct vocabulary *conte
 static enum attn_status set_sought(struct added_token *token, const struct normalizer_list *normalizers,
 				   struct attn_error *err)
 {
-	struct aligned text = {.failed = false};
+	struct aligned text = {.most = MAX_SOUGHT};
 	aligned_add_original(&text, token->content, strlen(token->content), 0);
 	enum attn_status status = aligned_check(&text, err);
 	if (status == ATTN_OK && token->normalized)

@@ -1,11 +1,11 @@
 #include "tokenizer/algorithm.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tokenizer/algorithm_internal.h"
+#include "tokenizer/fields.h"
 
 void subtokens_release(struct subtokens *list)
 {
@@ -77,56 +77,17 @@ enum attn_status unknown_token_check(const struct unknown_token *u, struct attn_
 			 u->text ? u->text : "");
 }
 
-static const cJSON *model_key(const cJSON *model, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(model, key);
-	return cJSON_IsNull(item) ? NULL : item;
-}
-
-enum attn_status model_string(const cJSON *model, const char *key, const char *otherwise, const char **out,
-			      struct attn_error *err)
-{
-	const cJSON *item = model_key(model, key);
-	*out = item ? item->valuestring : otherwise;
-	if (item && !cJSON_IsString(item))
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is not a string", key);
-	return ATTN_OK;
-}
-
-enum attn_status model_bool(const cJSON *model, const char *key, bool *out, struct attn_error *err)
-{
-	const cJSON *item = model_key(model, key);
-	*out = cJSON_IsTrue(item);
-	if (item && !cJSON_IsBool(item))
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is neither true nor false", key);
-	return ATTN_OK;
-}
-
-enum attn_status model_count(const cJSON *model, const char *key, size_t otherwise, size_t *out,
-			     struct attn_error *err)
-{
-	const cJSON *item = model_key(model, key);
-	double number = cJSON_IsNumber(item) ? item->valuedouble : -1;
-	*out = otherwise;
-	if (!item)
-		return ATTN_OK;
-	if (!(number >= 0 && number == floor(number)))
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s' is not a whole number from 0", key);
-	*out = number < UINT32_MAX ? (size_t)number : UINT32_MAX;
-	return ATTN_OK;
-}
-
 typedef enum attn_status (*parse_function)(struct algorithm **out, const cJSON *model,
 					   struct attn_error *err);
 
 /* The order in which the reference tries what has no "type". */
 static parse_function guess_parse(const cJSON *model)
 {
-	if (cJSON_IsArray(model_key(model, "vocab")))
+	if (cJSON_IsArray(field_get(model, "vocab")))
 		return unigram_parse;
-	if (model_key(model, "merges"))
+	if (field_get(model, "merges"))
 		return bpe_parse;
-	return model_key(model, "max_input_chars_per_word") ? wordpiece_parse : wordlevel_parse;
+	return field_get(model, "max_input_chars_per_word") ? wordpiece_parse : wordlevel_parse;
 }
 
 enum attn_status algorithm_parse(struct algorithm **out, const cJSON *model, struct attn_error *err)
@@ -143,7 +104,7 @@ enum attn_status algorithm_parse(struct algorithm **out, const cJSON *model, str
 	if (!cJSON_IsObject(model))
 		return attn_fail(err, ATTN_BAD_INPUT, "'model' is %s, expected an object",
 				 model ? "something else" : "missing");
-	enum attn_status status = model_string(model, "type", NULL, &name, err);
+	enum attn_status status = field_string(model, "type", NULL, &name, err);
 	parse_function parse = name ? NULL : guess_parse(model);
 	for (size_t i = 0; status == ATTN_OK && name && i < sizeof types / sizeof *types; i++)
 		if (strcmp(name, types[i].name) == 0)

@@ -43,14 +43,6 @@ enum attn_status unknown_token_set(struct unknown_token *u, const struct vocabul
 /* ATTN_OK where it can be used, else what is missing. */
 enum attn_status unknown_token_check(const struct unknown_token *u, struct attn_error *err);
 
-/* Keys of the "model" object.  A missing key and null are `otherwise`; a value of another type is an
- * error. */
-enum attn_status model_string(const cJSON *model, const char *key, const char *otherwise, const char **out,
-			      struct attn_error *err);
-enum attn_status model_bool(const cJSON *model, const char *key, bool *out, struct attn_error *err);
-enum attn_status model_count(const cJSON *model, const char *key, size_t otherwise, size_t *out,
-			     struct attn_error *err);
-
 /* Each reads its own "model" object. */
 enum attn_status bpe_parse(struct algorithm **out, const cJSON *model, struct attn_error *err);
 enum attn_status wordpiece_parse(struct algorithm **out, const cJSON *model, struct attn_error *err);

@@ -3,7 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/minmax.h"
 #include "util/utf8.h"
+
+size_t aligned_most(size_t length)
+{
+	return size_min(size_min(length, ALIGNED_MAX / 64) * 64 + 1000000, ALIGNED_MAX);
+}
 
 void aligned_release(struct aligned *a)
 {
@@ -19,7 +25,7 @@ void aligned_clear(struct aligned *a)
 
 static bool reserve(struct aligned *a, size_t more)
 {
-	a->too_long |= more > ALIGNED_MAX - a->length;
+	a->too_long |= more > (a->most ? a->most : ALIGNED_MAX) - a->length;
 	a->failed |= a->too_long;
 	if (a->failed)
 		return false;
@@ -134,6 +140,7 @@ enum attn_status aligned_check(const struct aligned *a, struct attn_error *err)
 {
 	if (a->too_long)
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "the text is longer than %zu bytes when it is normalised", ALIGNED_MAX);
+				 "the text is longer than %zu bytes when it is normalised",
+				 a->most ? a->most : ALIGNED_MAX);
 	return a->failed ? attn_fail_memory(err) : ATTN_OK;
 }

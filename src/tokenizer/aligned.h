@@ -11,8 +11,9 @@
 
 #include "util/error.h"
 
-/* The most bytes that a text may have when it is normalised, so that no tokenizer can make a
- * short text long without end. */
+/* The most bytes that a text may have when it is normalised; a short one, 64 for each of its own and
+ * a million.  The longest decomposition makes 11 of one, but a file may replace what it likes by what it
+ * likes. */
 #define ALIGNED_MAX ((size_t)256 << 20)
 
 struct span {
@@ -23,9 +24,13 @@ struct aligned {
 	char *text;         /* [length], UTF-8, owned */
 	struct span *spans; /* [length], owned */
 	size_t length, capacity;
+	size_t most;   /* bytes that it may have; 0: ALIGNED_MAX */
 	bool failed;   /* what came last is not there: no memory, or it is too long */
-	bool too_long; /* more than ALIGNED_MAX bytes */
+	bool too_long; /* more than `most` bytes */
 };
+
+/* How long a text of so many bytes may become. */
+size_t aligned_most(size_t length);
 
 void aligned_release(struct aligned *a);
 void aligned_clear(struct aligned *a); /* keeps the memory, and `failed` */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tokenizer/bpe.h"
+#include "tokenizer/fields.h"
 #include "tokenizer/lines.h"
 
 /* Make room for `count` merges. */
@@ -174,12 +175,12 @@ static enum attn_status set_options(struct bpe *b, const struct bpe_options *opt
 static enum attn_status read_model(struct bpe *b, const cJSON *model, struct attn_error *err)
 {
 	struct bpe_options options;
-	TRY(model_string(model, "unk_token", NULL, &options.unknown, err));
-	TRY(model_string(model, "continuing_subword_prefix", NULL, &options.prefix, err));
-	TRY(model_string(model, "end_of_word_suffix", NULL, &options.suffix, err));
-	TRY(model_bool(model, "fuse_unk", &b->fuse_unknown, err));
-	TRY(model_bool(model, "byte_fallback", &b->byte_fallback, err));
-	TRY(model_bool(model, "ignore_merges", &b->ignore_merges, err));
+	TRY(field_string(model, "unk_token", NULL, &options.unknown, err));
+	TRY(field_string(model, "continuing_subword_prefix", NULL, &options.prefix, err));
+	TRY(field_string(model, "end_of_word_suffix", NULL, &options.suffix, err));
+	TRY(field_bool(model, "fuse_unk", false, &b->fuse_unknown, err));
+	TRY(field_bool(model, "byte_fallback", false, &b->byte_fallback, err));
+	TRY(field_bool(model, "ignore_merges", false, &b->ignore_merges, err));
 	TRY(vocabulary_parse(&b->base.vocabulary, cJSON_GetObjectItemCaseSensitive(model, "vocab"), "vocab",
 			     err));
 	TRY(set_options(b, &options, err));

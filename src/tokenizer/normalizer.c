@@ -15,15 +15,15 @@ void normalizer_release(struct normalizer_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		pattern_free(list->items[i].pattern);
 		charsmap_free(list->items[i].map);
+		sentencepiece_rules_free(list->items[i].rules);
 		free(list->items[i].text);
 	}
 	free(list->items);
 	*list = (struct normalizer_list){0};
 }
 
-/* A new step at the end, or NULL with a message. */
-static struct normalizer_step *add(struct normalizer_list *list, normalizer_function *apply,
-				   struct attn_error *err)
+struct normalizer_step *normalizer_add(struct normalizer_list *list, normalizer_function *apply,
+				       struct attn_error *err)
 {
 	if (list->count == MAX_STEPS) {
 		attn_fail(err, ATTN_BAD_INPUT, "more than %d steps", MAX_STEPS);
@@ -46,10 +46,11 @@ static enum attn_status parse_bert(struct normalizer_list *list, const cJSON *ob
 	TRY(field_bool(object, "handle_chinese_chars", true, &chinese, err));
 	TRY(field_bool(object, "lowercase", true, &lowercase, err));
 	TRY(field_bool(object, "strip_accents", lowercase, &accents, err));
-	bool added = (!clean || add(list, normalize_clean, err)) &&
-		     (!chinese || add(list, normalize_chinese, err)) &&
-		     (!accents || (add(list, normalize_form, err) && add(list, normalize_nonspacing, err))) &&
-		     (!lowercase || add(list, normalize_lowercase, err));
+	bool added = (!clean || normalizer_add(list, normalize_clean, err)) &&
+		     (!chinese || normalizer_add(list, normalize_chinese, err)) &&
+		     (!accents || (normalizer_add(list, normalize_form, err) &&
+				   normalizer_add(list, normalize_nonspacing, err))) &&
+		     (!lowercase || normalizer_add(list, normalize_lowercase, err));
 	return added ? ATTN_OK : err->status;
 }
 
@@ -118,7 +119,7 @@ static enum attn_status parse_one(struct normalizer_list *list, const cJSON *obj
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
 		if (strcmp(type, types[i].type) != 0)
 			continue;
-		struct normalizer_step *step = add(list, types[i].apply, err);
+		struct normalizer_step *step = normalizer_add(list, types[i].apply, err);
 		if (!step)
 			return err->status;
 		return types[i].parse ? types[i].parse(step, object, err) : ATTN_OK;
@@ -148,7 +149,7 @@ enum attn_status normalizer_parse(struct normalizer_list *list, const cJSON *obj
 enum attn_status normalizer_apply(const struct normalizer_list *list, struct aligned *text, size_t origin,
 				  struct attn_error *err)
 {
-	struct aligned next = {.failed = false};
+	struct aligned next = {.most = text->most};
 	enum attn_status status = ATTN_OK;
 	for (size_t i = 0; status == ATTN_OK && i < list->count; i++) {
 		aligned_clear(&next);

@@ -143,13 +143,17 @@ static void consider_jit(struct pattern *p, size_t length)
 		pcre2_jit_stack_assign(p->context, NULL, p->stack);
 }
 
-/* The next match from `at` on: 1 and its place, 0 where there is none, -1 for an error. */
+/* The next match from `at` on: 1 and its place, 0 where there is none, -1 for an error.  What needs more
+ * stack than machine code has is matched without. */
 static int next_regex(struct pattern *p, const char *text, size_t length, size_t at, struct range *found)
 {
 	PCRE2_SPTR subject = (PCRE2_SPTR)text;
-	int code =
-	    p->jit ? pcre2_jit_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context)
-		   : pcre2_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context);
+	int code = PCRE2_ERROR_JIT_STACKLIMIT;
+	if (p->jit)
+		code = pcre2_jit_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK, p->data, p->context);
+	if (code == PCRE2_ERROR_JIT_STACKLIMIT)
+		code = pcre2_match(p->code, subject, length, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, p->data,
+				   p->context);
 	if (code < 0)
 		return code == PCRE2_ERROR_NOMATCH ? 0 : -1;
 	const PCRE2_SIZE *ends = pcre2_get_ovector_pointer(p->data);

@@ -19,10 +19,11 @@ enum {
 
 enum attn_status pattern_unsupported(const struct pattern_scan *s, const char *what, size_t length)
 {
-	while (what[length] && (what[length] & 0xc0) == 0x80) /* whole characters */
+	length = strnlen(what, length);
+	while ((what[length] & 0xc0) == 0x80) /* whole characters */
 		length++;
 	return attn_fail(s->err, ATTN_BAD_INPUT, "pattern '%.200s' has '%.*s', which is not supported",
-			 s->regex, (int)strnlen(what, length), what);
+			 s->regex, (int)length, what);
 }
 
 /* Long names of categories and of what takes more than one, without '_', '-' and spaces; the rest

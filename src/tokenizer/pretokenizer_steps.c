@@ -163,7 +163,7 @@ static void rewrite(const struct pretokenizer_step *step, struct pieces *pieces,
 		    void (*write)(const struct pretokenizer_step *step, const struct aligned *from,
 				  struct piece piece, struct aligned *out))
 {
-	struct aligned out = {.failed = false};
+	struct aligned out = {.most = pieces->text.most};
 	for (size_t i = 0; i < pieces->count; i++) {
 		struct piece *piece = &pieces->items[i];
 		size_t start = out.length;

@@ -75,7 +75,7 @@ static enum attn_status add_text(const struct tokenizer *t, struct pieces *piece
 	if (t->normalizers.count == 0) {
 		aligned_add_original(&pieces->text, text, length, origin);
 	} else {
-		struct aligned part = {.failed = false};
+		struct aligned part = {.most = pieces->text.most};
 		aligned_add_original(&part, text, length, origin);
 		enum attn_status status = aligned_check(&part, err);
 		if (status == ATTN_OK)
@@ -183,7 +183,7 @@ static enum attn_status encode_pieces(const struct tokenizer *t, const char *tex
 static enum attn_status encode_one(const struct tokenizer *t, const char *text, size_t length,
 				   struct encoding *out, struct attn_error *err)
 {
-	struct pieces pieces = {.failed = false};
+	struct pieces pieces = {.text = {.most = aligned_most(length)}};
 	struct subtokens found = SUBTOKENS_INIT;
 	*out = (struct encoding){0};
 	if (length > MAX_TEXT)

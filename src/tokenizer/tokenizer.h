@@ -32,8 +32,11 @@ struct encoding {
 struct tokenizer;
 
 /* Open what is at `path`: a folder, or one of its files.  In a folder that is tokenizer.json, else
- * vocab.txt (WordPiece), else vocab.json and merges.txt (BPE); the last two are read together with
- * tokenizer_config.json and special_tokens_map.json where there are such.
+ * vocab.txt (WordPiece), else vocab.json and merges.txt (BPE), else a SentencePiece model (spiece.model,
+ * sentencepiece.bpe.model, tokenizer.model, spm.model, or Marian's source.spm with vocab.json); the older
+ * ones are read together with tokenizer_config.json and special_tokens_map.json where there are such.
+ * A .model file alone is read as it is, with nothing added around a text; target.spm stands for its folder
+ * with the other language.  A .gguf file's tokenizer is in its keys.
  * ATTN_FAILED: a file cannot be read; ATTN_BAD_INPUT: it is not as it should be, or asks for
  * something that is not supported, with the file and the key in the message. */
 enum attn_status tokenizer_open(struct tokenizer **out, const char *path, struct attn_error *err);
@@ -54,7 +57,7 @@ size_t tokenizer_size(const struct tokenizer *t);
  * the tokenizer. */
 const char *tokenizer_token(const struct tokenizer *t, size_t id);
 
-/* The algorithm, for people: "BPE", "WordPiece", "Unigram" or "WordLevel". */
+/* The algorithm, for people: "BPE", "WordPiece", "Unigram", "WordLevel", "SentencePiece BPE" and so on. */
 const char *tokenizer_kind(const struct tokenizer *t);
 
 #endif

@@ -37,4 +37,19 @@ enum attn_status tokenizer_read_json(const char *path, cJSON **root, struct attn
 enum attn_status tokenizer_read_wordpiece(struct tokenizer *t, const char *folder, struct attn_error *err);
 enum attn_status tokenizer_read_bpe(struct tokenizer *t, const char *folder, struct attn_error *err);
 
+/* Read a SentencePiece model into an empty tokenizer: as it is, with nothing added around the text.  Of its
+ * bytes nothing is needed afterwards; messages about a file name it. */
+enum attn_status tokenizer_parse_sentencepiece(struct tokenizer *t, const void *bytes, size_t length,
+					       struct attn_error *err);
+enum attn_status tokenizer_read_sentencepiece(struct tokenizer *t, const char *path, struct attn_error *err);
+
+/* Read the tokenizer of a GGUF file into an empty one; nothing of the bytes is needed afterwards. */
+enum attn_status tokenizer_parse_gguf(struct tokenizer *t, const void *bytes, size_t length,
+				      struct attn_error *err);
+enum attn_status tokenizer_read_gguf(struct tokenizer *t, const char *path, struct attn_error *err);
+
+/* Read the SentencePiece model `name` of a folder, with what the class of its tokenizer makes of it. */
+enum attn_status tokenizer_read_pieces(struct tokenizer *t, const char *folder, const char *name,
+				       struct attn_error *err);
+
 #endif

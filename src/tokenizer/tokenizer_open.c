@@ -86,6 +86,10 @@ static bool has_file(const char *folder, const char *name)
 	return found;
 }
 
+/* What SentencePiece models are called. */
+static const char *const models[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model",
+				     "spm.model", "source.spm"};
+
 static enum attn_status open_folder(struct tokenizer *t, const char *folder, struct attn_error *err)
 {
 	if (has_file(folder, "tokenizer.json")) {
@@ -99,9 +103,13 @@ static enum attn_status open_folder(struct tokenizer *t, const char *folder, str
 		return tokenizer_read_wordpiece(t, folder, err);
 	if (has_file(folder, "vocab.json") && has_file(folder, "merges.txt"))
 		return tokenizer_read_bpe(t, folder, err);
+	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+		if (has_file(folder, models[i]))
+			return tokenizer_read_pieces(t, folder, models[i], err);
 	return attn_fail(
 	    err, ATTN_BAD_INPUT,
-	    "'%s' has no tokenizer, expected tokenizer.json, vocab.txt, or vocab.json and merges.txt",
+	    "'%s' has no tokenizer, expected tokenizer.json, vocab.txt, vocab.json and merges.txt, or "
+	    "a SentencePiece model",
 	    folder);
 }
 
@@ -111,13 +119,20 @@ static enum attn_status open_file(struct tokenizer *t, const char *path, struct 
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	bool wordpiece = strcmp(name, "vocab.txt") == 0;
-	if (!wordpiece && strcmp(name, "vocab.json") != 0 && strcmp(name, "merges.txt") != 0)
+	bool pieces = strcmp(name, "source.spm") == 0 || strcmp(name, "target.spm") == 0;
+	size_t length = strlen(name);
+	if (length >= 6 && strcmp(name + length - 6, ".model") == 0)
+		return tokenizer_read_sentencepiece(t, path, err);
+	if (length >= 5 && strcmp(name + length - 5, ".gguf") == 0)
+		return tokenizer_read_gguf(t, path, err);
+	if (!wordpiece && !pieces && strcmp(name, "vocab.json") != 0 && strcmp(name, "merges.txt") != 0)
 		return open_json(t, path, err);
 	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 	if (!folder)
 		return attn_fail_memory(err);
-	enum attn_status status =
-	    wordpiece ? tokenizer_read_wordpiece(t, folder, err) : tokenizer_read_bpe(t, folder, err);
+	enum attn_status status = wordpiece ? tokenizer_read_wordpiece(t, folder, err)
+				  : pieces  ? tokenizer_read_pieces(t, folder, name, err)
+					    : tokenizer_read_bpe(t, folder, err);
 	free(folder);
 	return status;
 }

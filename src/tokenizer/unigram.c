@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tokenizer/algorithm_internal.h"
+#include "tokenizer/fields.h"
 #include "tokenizer/trie.h"
 #include "util/utf8.h"
 
@@ -192,8 +193,8 @@ static enum attn_status read_vocabulary(struct unigram *u, const cJSON *array, s
 static enum attn_status read_model(struct unigram *u, const cJSON *model, struct attn_error *err)
 {
 	size_t unknown;
-	TRY(model_bool(model, "byte_fallback", &u->byte_fallback, err));
-	TRY(model_count(model, "unk_id", UINT32_MAX, &unknown, err));
+	TRY(field_bool(model, "byte_fallback", false, &u->byte_fallback, err));
+	TRY(field_count(model, "unk_id", UINT32_MAX, UINT32_MAX, &unknown, err));
 	TRY(read_vocabulary(u, cJSON_GetObjectItemCaseSensitive(model, "vocab"), err));
 	u->has_unknown = cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(model, "unk_id"));
 	u->unknown = (uint32_t)unknown;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tokenizer/algorithm_internal.h"
+#include "tokenizer/fields.h"
 
 struct wordlevel {
 	struct algorithm base;
@@ -29,7 +30,7 @@ static enum attn_status read_model(struct wordlevel *w, const cJSON *model, stru
 {
 	struct vocabulary *v = &w->base.vocabulary;
 	const char *unknown;
-	TRY(model_string(model, "unk_token", "<unk>", &unknown, err));
+	TRY(field_string(model, "unk_token", "<unk>", &unknown, err));
 	TRY(vocabulary_parse(v, cJSON_GetObjectItemCaseSensitive(model, "vocab"), "vocab", err));
 	return unknown_token_set(&w->unknown, v, unknown, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tokenizer/algorithm_internal.h"
+#include "tokenizer/fields.h"
 #include "tokenizer/trie.h"
 
 struct wordpiece {
@@ -92,9 +93,9 @@ static enum attn_status prepare(struct wordpiece *w, const char *unknown, const 
 static enum attn_status read_model(struct wordpiece *w, const cJSON *model, struct attn_error *err)
 {
 	const char *unknown, *prefix;
-	TRY(model_string(model, "unk_token", "[UNK]", &unknown, err));
-	TRY(model_string(model, "continuing_subword_prefix", "##", &prefix, err));
-	TRY(model_count(model, "max_input_chars_per_word", 100, &w->max_characters, err));
+	TRY(field_string(model, "unk_token", "[UNK]", &unknown, err));
+	TRY(field_string(model, "continuing_subword_prefix", "##", &prefix, err));
+	TRY(field_count(model, "max_input_chars_per_word", 100, (size_t)1 << 53, &w->max_characters, err));
 	TRY(vocabulary_parse(&w->base.vocabulary, cJSON_GetObjectItemCaseSensitive(model, "vocab"), "vocab",
 			     err));
 	return prepare(w, unknown, prefix, err);

@@ -4,6 +4,7 @@
 What fuzzing found is kept there as well, under names that start with "found-",
 and is not made here.
 """
+import base64
 import io
 import json
 import os
@@ -576,6 +577,211 @@ def make_picture():
         put("picture/%s.png" % name, data)
 
 
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7f | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def message(*fields):
+    """A message of protocol buffers: numbers, floats and bytes by the number of their field."""
+    out = b""
+    for field, value in fields:
+        if isinstance(value, float):
+            out += varint(field << 3 | 5) + struct.pack("<f", value)
+        elif isinstance(value, int):
+            out += varint(field << 3) + varint(value)
+        else:
+            out += varint(field << 3 | 2) + varint(len(value)) + value
+    return out
+
+
+def piece(text, score, kind=1):
+    return (1, message((1, text.encode()), (2, float(score)), (3, kind)))
+
+
+def raw_map(units, strings):
+    array = [units.get(i, 0) for i in range(512)]
+    return struct.pack("<513I", 4 * len(array), *array) + strings
+
+
+def make_sentencepiece():
+    pieces = [piece("<unk>", 0, 2), piece("\u2581", -1), piece("a", -2), piece("ab", -1.5), piece("aa", -3, 5),
+              piece("bc", 0, 4), piece("aaa", -2.5)]
+    octets = [piece("<0x%02X>" % i, 0, 6) for i in range(256)]
+    # "a" -> "b", and a node that leads back to itself.
+    one = raw_map({97: (97 ^ 256) << 10 | 1 << 8 | 97, 256: 1 << 31}, b"b\0")
+    loop = raw_map({97: 97 << 10 | 97, 98: 0x1fffff << 10 | 1 << 9 | 1 << 8 | 98}, b"")
+    files = {
+        "unigram": message(*pieces),
+        "bpe": message(*pieces, (2, message((3, 2))), (3, message((3, 0), (4, 0)))),
+        "bytes": message(*pieces, *octets, (2, message((3, 2), (35, 1), (24, 1)))),
+        "map": message(*pieces, (3, message((2, one)))),
+        "bad-loop": message(*pieces, (3, message((2, loop), (5, 0)))),
+        "bad-map": message(*pieces, (3, message((2, b"\xff\xff\xff\xff1234")))),
+        "bad-twice": message(*pieces, piece("a", 0)),
+        "bad-score": message(*pieces, piece("b", float("nan"))),
+        "bad-type": message(*pieces, piece("b", 0, 9)),
+        "bad-word": message(*pieces, (2, message((3, 3)))),
+        "bad-no-bytes": message(*pieces, (2, message((35, 1)))),
+        "bad-cut": message(*pieces)[:-3],
+        "bad-group": message(*pieces) + b"\x0b\x0c",
+        "bad-empty": b"",
+    }
+    for name, data in files.items():
+        put("sentencepiece/%s.model" % name, data)
+
+
+def make_algorithm():
+    letters = {"a": 0, "b": 1, "c": 2}
+    files = {
+        "bpe": {"vocab": {**letters, "ab": 3, "bc": 4, "abc": 9}, "merges": ["b c", ["a", "b"], ["a", "bc"]]},
+        "bpe-unknown": {"type": "BPE", "vocab": {**letters, "?": 4}, "merges": [], "unk_token": "?", "fuse_unk": True},
+        "bpe-bytes": {"vocab": {**letters, "<0xC3>": 7, "<0xA9>": 7}, "merges": [], "byte_fallback": True,
+                      "ignore_merges": True},
+        "bpe-affixes": {"vocab": {"a": 0, "##b": 1, "ab": 2, "##b</w>": 3}, "merges": ["a ##b"],
+                        "continuing_subword_prefix": "##", "end_of_word_suffix": "</w>"},
+        "wordpiece": {"vocab": {"[UNK]": 0, "un": 1, "##aff": 2, "##able": 3, "a": 4, "##b": 5},
+                      "max_input_chars_per_word": 20},
+        "wordlevel": {"type": "WordLevel", "vocab": {"abcabaab": 5, "<unk>": 3}},
+        "unigram": {"unk_id": 0, "vocab": [["?", -1], ["a", -2.5], ["ab", -3], ["abc", -1], ["abc", -2]]},
+        "unigram-bytes": {"type": "Unigram", "unk_id": None, "byte_fallback": True,
+                          "vocab": [["a", -2], ["b", -1], ["c", -1], ["<0xC3>", 0]]},
+        "bad-merge": {"vocab": letters, "merges": ["a d"]},
+        "bad-pair": {"vocab": letters, "merges": [["a"]]},
+        "bad-prefix": {"vocab": {**letters, "ab": 4}, "merges": ["a b"], "continuing_subword_prefix": "####"},
+        "bad-id": {"vocab": {"a": 1e15}},
+        "bad-unknown": {"unk_id": 7, "vocab": [["a", 0]]},
+        "bad-type": {"type": "CharBPE"},
+    }
+    for name, data in files.items():
+        put("algorithm/%s.json" % name, json.dumps(data).encode())
+
+
+def charsmap(entries):
+    """SentencePiece's precompiled map: a double array of strings to the offsets of what replaces them."""
+    trie, values, texts = {}, {}, b""
+    for key, text in entries.items():
+        node = trie
+        for byte in key.encode():
+            node = node.setdefault(byte, {})
+        values[id(node)] = len(texts)
+        texts += text.encode() + b"\0"
+    units, used = {0: 0}, {0}
+
+    def place(node, at):
+        labels = sorted(node) + ([0] if id(node) in values else [])
+        base = next(b for b in range(1, 4096) if all((b ^ label) not in used for label in labels))
+        used.update(base ^ label for label in labels)
+        units[at] = units.get(at, 0) | (base ^ at) << 10 | (id(node) in values) << 8
+        if id(node) in values:
+            units[base] = 1 << 31 | values[id(node)]
+        for label in sorted(node):
+            units[base ^ label] = label
+            place(node[label], base ^ label)
+
+    place(trie, 0)
+    array = b"".join(struct.pack("<I", units.get(i, 0)) for i in range((max(units) | 255) + 1))
+    return base64.b64encode(struct.pack("<I", len(array)) + array + texts).decode()
+
+
+def tokenizer(model, normalizer=None, pre=None, post=None, added=()):
+    keys = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"version": "1.0", "added_tokens": [dict(zip(keys, a), id=i) for i, a in enumerate(added)],
+            "normalizer": normalizer, "pre_tokenizer": pre, "post_processor": post, "model": model}
+
+
+def template(first, last, pair_type=1):
+    def special(name, kind=0):
+        return {"SpecialToken": {"id": name, "type_id": kind}}
+
+    def sequence(name, kind=0):
+        return {"Sequence": {"id": name, "type_id": kind}}
+
+    return {"type": "TemplateProcessing", "single": [special(first), sequence("A"), special(last)],
+            "pair": [special(first), sequence("A"), special(last), sequence("B", pair_type),
+                     special(last, pair_type)],
+            "special_tokens": {first: {"id": first, "ids": [0], "tokens": [first]},
+                               last: {"id": last, "ids": [1], "tokens": [last]}}}
+
+
+def make_tokenizer():
+    def listed(words):
+        return {word: i for i, word in enumerate(words)}
+
+    def seq(kind, *items):
+        return {"type": "Sequence", kind: list(items)}
+
+    def split(pattern, behavior, kind="Regex", invert=False):
+        return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+    def typed(name, **keys):
+        return dict(keys, type=name)
+
+    letters = "HelowrdaIm123b_! ,'".replace(" ", "\u0120")
+    words = ["[CLS]", "[SEP]", "[UNK]", "hello", "a", "##b", "b", "world", "wo", "##rld", "!", "_", "i", "##m"]
+    byte_words = ["<s>", "</s>"] + list(letters) + ["ll", "He", "Hell", "Hello", "\u0120w", "aa", "aaaa"]
+    merges = ["l l", ["H", "e"], "He ll", "Hell o", "\u0120 w", "a a", "aa aa"]
+    pieces = [["<s>", 0], ["</s>", 0], ["<unk>", 0], ["\u2581", -2], ["\u2581Hello", -3.5], ["l", -4], ["a", -3],
+              ["aa", -4.5], ["1", -3], ["..", -5]]
+    bert = typed("WordPiece", vocab=listed(words), unk_token="[UNK]", max_input_chars_per_word=10)
+    bpe = typed("BPE", vocab=listed(byte_words), merges=merges, ignore_merges=True)
+    level = typed("WordLevel", vocab=listed(words), unk_token="[UNK]")
+    unigram = typed("Unigram", vocab=pieces, unk_id=2)
+    flags = [("[X]", True, True, True, False, True), ("a_", False, False, True, True, False),
+             ("aaa", False, True, False, True, False), ("[", False, False, False, False, False)]
+    mapped = typed("Precompiled", precompiled_charsmap=charsmap({"\u2460": "1", "\u2026": "...", "\u0301": "", "\t": " "}))
+    everything = seq("normalizers", *(typed(form) for form in "NFC NFD NFKC NFKD Nmt Lowercase StripAccents".split()),
+                     typed("Strip", strip_left=True, strip_right=False), typed("Prepend", prepend="\u2581"),
+                     typed("Replace", pattern={"String": " "}, content="_"),
+                     typed("Replace", pattern={"Regex": "l*"}, content="-"), typed("BertNormalizer", lowercase=False,
+                           clean_text=True, strip_accents=None, handle_chinese_chars=True), typed("ByteLevel"))
+    cuts = seq("pretokenizers", typed("CharDelimiterSplit", delimiter="_"), typed("WhitespaceSplit"),
+               split("[0-9]", "MergedWithPrevious"), split("(", "MergedWithNext", "String"),
+               split("[aeiou]+", "Contiguous"), split("", "Isolated", "String"), split("x|(?=l)", "Removed"),
+               split("[^a-z&&[^\\s]]", "Isolated", invert=True), typed("Punctuation", behavior="Contiguous"),
+               typed("Digits", individual_digits=True), typed("FixedLength", length=3), typed("Whitespace"),
+               typed("BertPreTokenizer"))
+    roberta = typed("RobertaProcessing", cls=["<s>", 0], sep=["</s>", 1], trim_offsets=True, add_prefix_space=True)
+    good = {
+        "bert": tokenizer(bert, typed("BertNormalizer", lowercase=True), typed("BertPreTokenizer"),
+                          template("[CLS]", "[SEP]"), flags),
+        "bytes": tokenizer(bpe, None, typed("ByteLevel", add_prefix_space=True, trim_offsets=True),
+                           seq("processors", typed("ByteLevel", trim_offsets=True), roberta), flags),
+        "unigram": tokenizer(unigram, seq("normalizers", mapped, typed("Strip", strip_left=False, strip_right=True)),
+                             seq("pretokenizers", typed("WhitespaceSplit"), typed("Metaspace", replacement="\u2581")),
+                             template("<s>", "</s>", 0)),
+        "fallback": tokenizer(typed("BPE", vocab=listed(["<s>", "</s>", "<unk>"] + ["<0x%02X>" % b for b in range(256)]),
+                                    merges=[], unk_token="<unk>", fuse_unk=True, byte_fallback=True),
+                              seq("normalizers", typed("Prepend", prepend="\u2581")),
+                              typed("Metaspace", replacement="\u2581", prepend_scheme="first", split=False), roberta),
+        "forms": tokenizer(level, everything, None, typed("BertProcessing", cls=["[CLS]", 0], sep=["[SEP]", 1]), flags),
+        "cuts": tokenizer(level, typed("Lowercase"), cuts, None, flags),
+    }
+    bad = {
+        "bad-type": tokenizer(level, typed("Cyrillic")),
+        "bad-scripts": tokenizer(level, None, typed("UnicodeScripts")),
+        "bad-merge": tokenizer(typed("BPE", vocab=listed("ab"), merges=["a c"])),
+        "bad-template": tokenizer(level, None, None, dict(template("[CLS]", "[SEP]"), special_tokens={})),
+        "bad-template-id": tokenizer(level, None, None, typed("BertProcessing", cls=["[CLS]", 0], sep=["x", 99])),
+        "bad-template-pair": tokenizer(level, None, None, dict(template("[CLS]", "[SEP]"),
+                                       single=[{"Sequence": {"id": "B", "type_id": 0}}])),
+        "bad-regex": tokenizer(level, None, split("(?C1)a", "Removed")),
+        "bad-exploding": tokenizer(level, None, split("(a+)+$", "Removed")),
+        "bad-behavior": tokenizer(level, None, split("a", "Kept")),
+        "bad-pattern": tokenizer(level, None, typed("Split", pattern="a", behavior="Removed")),
+        "bad-mark": tokenizer(level, None, typed("Metaspace", replacement="ab")),
+        "bad-scheme": tokenizer(level, None, typed("Metaspace", replacement="_", prepend_scheme="last")),
+        "bad-length": tokenizer(level, None, typed("FixedLength", length=0)),
+        "bad-content": tokenizer(level, added=[("a" * 2000, False, False, False, False, False)]),
+        "bad-growth": tokenizer(level, seq("normalizers", *[typed("Replace", pattern={"Regex": "."}, content="a" * 5000)] * 9)),
+    }
+    for name, value in dict(good, **bad).items():
+        put("tokenizer/%s.json" % name, json.dumps(value, ensure_ascii=name == "forms").encode())
+
+
 def make_model_json():
     """config.json of models, and indexes of shards."""
     config = {"model_type": "llama", "hidden_size": 64, "a": {"b": {"c": 3}}, "none": None,
@@ -604,9 +810,140 @@ def make_model_json():
         put("model_json/%s.json" % name, text.encode())
 
 
+def gguf_string(text):
+    data = text if isinstance(text, bytes) else text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def gguf_pair(key, kind, value):
+    """A value is bytes, or for an array (kind 9) those with its element type and length."""
+    return gguf_string(key) + struct.pack("<I", kind) + value
+
+
+def gguf_array(kind, count, data):
+    return struct.pack("<IQ", kind, count) + data
+
+
+def gguf_tensor(name, dims, kind=0, offset=0):
+    return gguf_string(name) + struct.pack("<I%dQIQ" % len(dims), len(dims), *dims, kind, offset)
+
+
+def gguf(pairs=(), tensors=(), data=b"", version=3, pair_count=None, tensor_count=None, alignment=32):
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors) if tensor_count is None else tensor_count,
+                                 len(pairs) if pair_count is None else pair_count)
+    head += b"".join(pairs) + b"".join(tensors)
+    return head + (bytes(-len(head) % alignment) + data if data else b"")
+
+
+def make_gguf():
+    u32 = struct.Struct("<I").pack
+    architecture = gguf_pair("general.architecture", 8, gguf_string("llama"))
+    kinds = [gguf_pair("k.u8", 0, b"\xff"), gguf_pair("k.i8", 1, b"\xff"), gguf_pair("k.u16", 2, b"\xfe\xff"),
+             gguf_pair("k.i16", 3, b"\xfe\xff"), gguf_pair("k.u32", 4, u32(4000000000)),
+             gguf_pair("k.i32", 5, struct.pack("<i", -5)), gguf_pair("k.f32", 6, struct.pack("<f", 0.1)),
+             gguf_pair("k.bool", 7, b"\1"), gguf_pair("k.text", 8, gguf_string("\u2581it")),
+             gguf_pair("k.u64", 10, struct.pack("<Q", 1 << 40)), gguf_pair("k.i64", 11, struct.pack("<q", -(1 << 40))),
+             gguf_pair("k.f64", 12, struct.pack("<d", 0.1)),
+             gguf_pair("k.texts", 9, gguf_array(8, 3, gguf_string("a") + gguf_string("") + gguf_string("bc"))),
+             gguf_pair("k.bools", 9, gguf_array(7, 2, b"\0\1")), gguf_pair("k.empty", 9, gguf_array(4, 0, b"")),
+             gguf_pair("k.numbers", 9, gguf_array(5, 3, struct.pack("<3i", 1, -2, 3)))]
+    six = np.arange(6, dtype="<f4").tobytes()
+    a = gguf_tensor("a.weight", (3, 2))
+    files = {
+        "good": gguf([architecture] + kinds, [a, gguf_tensor("b.weight", (4,), 1, 32)],
+                     six + bytes(8) + np.array([1, -2, 0.5, 0], "<f2").tobytes()),
+        "version2": gguf([architecture], [a], six, version=2),
+        "empty": gguf(),
+        "scalar": gguf([], [gguf_tensor("s", ())], six[:4]),
+        "blocks": gguf([], [gguf_tensor("q", (32, 2), 2), gguf_tensor("x", (64,), 40, 64)], bytes(64) + b"\1"),
+        "aligned64": gguf([gguf_pair("general.alignment", 4, u32(64))], [a, gguf_tensor("b", (1,), 0, 64)],
+                          six + bytes(40) + six[4:8], alignment=64),
+        "llama": gguf([architecture] + [gguf_pair("llama." + k, 4, u32(v)) for k, v in (
+            ("block_count", 1), ("embedding_length", 4), ("attention.head_count", 2), ("context_length", 8),
+            ("feed_forward_length", 4), ("rope.dimension_count", 2))] +
+            [gguf_pair("llama.rope.scaling.type", 8, gguf_string("yarn")),
+             gguf_pair("llama.rope.scaling.factor", 6, struct.pack("<f", 4)),
+             gguf_pair("llama.rope.freq_base", 6, struct.pack("<f", 10000))],
+            [gguf_tensor("token_embd.weight", (3, 2)), gguf_tensor("rope_freqs.weight", (1,), 0, 32)], six + bytes(8) + six[4:8]),
+        "not-utf8": gguf([gguf_pair("k", 8, gguf_string(b"\xff\0"))]),
+        "bad-short": b"GGUF\3\0\0",
+        "bad-version1": gguf(version=1),
+        "bad-version4": gguf(version=4),
+        "bad-big-endian": gguf(version=3 << 24),
+        "bad-pairs": gguf(pair_count=1 << 60),
+        "bad-tensors": gguf(tensor_count=(1 << 64) - 1),
+        "bad-pair-missing": gguf([architecture], pair_count=2) + bytes(20),
+        "bad-key-empty": gguf([gguf_pair("", 0, b"\1")]) + bytes(8),
+        "bad-key-huge": gguf([struct.pack("<Q", 1 << 62) + bytes(20)]),
+        "bad-key-long": gguf([gguf_pair("k" * 70000, 0, b"\1")]),
+        "bad-key-nul": gguf([gguf_pair("k\0k", 0, b"\1")]),
+        "bad-key-twice": gguf([gguf_pair("k", 0, b"\1"), gguf_pair("j", 0, b"\1"), gguf_pair("k", 0, b"\2")]),
+        "bad-kind": gguf([gguf_pair("k", 13, b"\1")]),
+        "bad-array-kind": gguf([gguf_pair("k", 9, gguf_array(13, 1, b"\1"))]),
+        "bad-array-array": gguf([gguf_pair("k", 9, gguf_array(9, 1, gguf_array(0, 1, b"\1")))]),
+        "bad-array-huge": gguf([gguf_pair("k", 9, gguf_array(12, 1 << 61, b"\1"))]),
+        "bad-text-huge": gguf([gguf_pair("k", 8, struct.pack("<Q", (1 << 64) - 1))]),
+        "bad-texts-cut": gguf([gguf_pair("k", 9, gguf_array(8, 2, gguf_string("ab") + struct.pack("<Q", 9)))]),
+        "bad-alignment-zero": gguf([gguf_pair("general.alignment", 4, u32(0))]),
+        "bad-alignment-odd": gguf([gguf_pair("general.alignment", 4, u32(48))]),
+        "bad-alignment-text": gguf([gguf_pair("general.alignment", 8, gguf_string("32"))]),
+        "bad-rank": gguf([], [gguf_tensor("t", (1, 1, 1, 1, 1))], six),
+        "bad-dims": gguf([], [gguf_tensor("t", (1 << 33, 1 << 33))], six),
+        "bad-bytes": gguf([], [gguf_tensor("t", ((1 << 62),), 0)], six),
+        "bad-block": gguf([], [gguf_tensor("t", (33,), 2)], bytes(99)),
+        "bad-offset": gguf([], [gguf_tensor("t", (2,), 0, 8)], six),
+        "bad-offset-huge": gguf([], [gguf_tensor("t", (2,), 0, (1 << 64) - 32)], six),
+        "bad-beyond": gguf([], [gguf_tensor("t", (7,))], six),
+        "bad-no-data": gguf([], [a]),
+        "bad-name-twice": gguf([], [a, gguf_tensor("b", (1,)), a], six),
+        "bad-name-nul": gguf([], [gguf_tensor("t\0", (1,))], six),
+    }
+    for name, data in files.items():
+        put("gguf/%s.gguf" % name, data)
+
+
+def make_tokenizer_gguf():
+    def key(name, kind, value):
+        return gguf_pair("tokenizer.ggml." + name, kind, value)
+
+    def texts(name, values):
+        return key(name, 9, gguf_array(8, len(values), b"".join(map(gguf_string, values))))
+
+    def numbers(name, values, kind=5, code="i"):
+        return key(name, 9, gguf_array(kind, len(values), struct.pack("<%d%s" % (len(values), code), *values)))
+
+    def model(name):
+        return key("model", 8, gguf_string(name))
+
+    pieces = ["<unk>", "<s>", "</s>", "\u2581a", "a", "bc", "\u2581"]
+    letters = ["a", "b", "\u0120", "ab", "\u0120a", "<|x|>"]
+    words = ["[UNK]", "[CLS]", "[SEP]", "\u2581ab", "a", "\u2581a"]
+    scores = numbers("scores", [0, 0, 0, -1, -2, -3, -4], 6, "f")
+    types = numbers("token_type", [2, 3, 3, 1, 1, 4, 1])
+    bpe = [model("gpt2"), texts("tokens", letters), texts("merges", ["a b", "\u0120 a"])]
+    ids = [key(name, 4, struct.pack("<I", i)) for i, name in
+           enumerate(("unknown_token_id", "cls_token_id", "seperator_token_id"))]
+    files = {
+        "llama": gguf([model("llama"), texts("tokens", pieces), scores, types]),
+        "t5": gguf([model("t5"), texts("tokens", pieces), scores, types]),
+        "gpt2": gguf(bpe + [key("pre", 8, gguf_string("gpt-2"))]),
+        "llama3": gguf(bpe + [key("pre", 8, gguf_string("llama-bpe"))]),
+        "bert": gguf([model("bert"), texts("tokens", words), numbers("token_type", [2, 3, 3, 1, 1, 1])] + ids),
+        "bad-model": gguf([model("rwkv"), texts("tokens", words)]),
+        "bad-pre": gguf(bpe),
+        "bad-scores": gguf([model("llama"), texts("tokens", pieces), numbers("scores", [1]), types]),
+        "bad-types": gguf([model("llama"), texts("tokens", pieces), scores, numbers("token_type", [1])]),
+        "bad-token": gguf([model("llama"), texts("tokens", ["a", b"\xff"])]),
+        "bad-bos": gguf([model("llama"), texts("tokens", pieces), scores, types,
+                         key("bos_token_id", 4, b"\xff\0\0\0")]),
+    }
+    for name, data in files.items():
+        put("tokenizer_gguf/%s.gguf" % name, data)
+
+
 if __name__ == "__main__":
-    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture",
-                   "model_json"):
+    for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "tokenizer",
+                   "sentencepiece", "algorithm", "model_json", "gguf", "tokenizer_gguf"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -616,4 +953,9 @@ if __name__ == "__main__":
     make_table()
     make_parts()
     make_picture()
+    make_tokenizer()
+    make_sentencepiece()
+    make_algorithm()
     make_model_json()
+    make_gguf()
+    make_tokenizer_gguf()

@@ -127,7 +127,8 @@ static void test_refused(void **state)
 	expect_bad_model("{\"vocab\": {\"a\": 0.5}, \"merges\": []}", "'a'");
 	expect_bad_model("{\"vocab\": {\"a\": 1e18}, \"merges\": []}", "'a'");
 	expect_bad_model("{\"vocab\": {\"a\": null}, \"merges\": []}", "'a'");
-	expect_bad_model("{\"vocab\": {}, \"merges\": [], \"unk_token\": 3}", "'unk_token' is not a string");
+	expect_bad_model("{\"vocab\": {}, \"merges\": [], \"unk_token\": 3}",
+			 "'unk_token' is a number, expected a string");
 	expect_bad_model("{\"vocab\": {}, \"merges\": [], \"fuse_unk\": 3}", "'fuse_unk'");
 	expect_bad_model("{\"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2}, \"merges\": [\"a b\"],"
 			 "\"continuing_subword_prefix\": \"##\"}",

@@ -282,6 +282,24 @@ static void test_long(void **state)
 	pattern_free(p);
 }
 
+/* What machine code has no stack for. */
+static void test_deep(void **state)
+{
+	struct pattern *p = compile("(?:(a)|b)+c");
+	struct buffer text = BUFFER_INIT;
+	struct ranges found = {0};
+	(void)state;
+	for (int i = 0; i < 60000; i++)
+		buffer_add_string(&text, "ab");
+	buffer_add_string(&text, "c");
+	assert_int_equal(pattern_find(p, text.data, text.length, &found, NULL), ATTN_OK);
+	assert_int_equal(found.count, 1);
+	assert_true(found.items[0].match);
+	ranges_release(&found);
+	buffer_release(&text);
+	pattern_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,7 +309,7 @@ int main(void)
 	    cmocka_unit_test(test_classes), cmocka_unit_test(test_properties),
 	    cmocka_unit_test(test_groups),  cmocka_unit_test(test_literal),
 	    cmocka_unit_test(test_refused), cmocka_unit_test(test_exploding),
-	    cmocka_unit_test(test_long),
+	    cmocka_unit_test(test_long),    cmocka_unit_test(test_deep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,8 +238,9 @@ static void test_bad(void **state)
 	struct tokenizer *t;
 	(void)state;
 	make_folder(folder, sizeof folder);
-	expect_bad(folder,
-		   "has no tokenizer, expected tokenizer.json, vocab.txt, or vocab.json and merges.txt");
+	expect_bad(folder, "has no tokenizer, expected tokenizer.json, vocab.txt, vocab.json and merges.txt, "
+			   "or a SentencePiece "
+			   "model");
 	put(folder, "vocab.json", "[]");
 	expect_bad(folder, "has no tokenizer");
 	put(folder, "merges.txt", "a b\n");
