@@ -113,17 +113,22 @@ static enum attn_status read_padding(struct masking *v, const struct tensor *t, 
 	return ATTN_OK;
 }
 
-static enum attn_status check_shape(const struct masking *v, const struct tensor *t, size_t keys,
-				    struct attn_error *err)
+static enum attn_status check_shape(const struct masking *v, const struct bundle *b, const struct tensor *t,
+				    size_t keys, struct attn_error *err)
 {
 	size_t own_keys = v->plain_keys - v->past_keys;
+	const struct tensor *q = given_tensor(b, ROLE_Q);
+	bool heads = t->rank == 2 && q && q->rank == 3 && q->shape[0] == t->shape[0];
 	char text[300];
 	if ((t->rank == 1 || (t->rank == 2 && (t->shape[0] == 1 || t->shape[0] == v->batch))) &&
 	    (keys == own_keys || keys == v->plain_keys))
 		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT, "'%s': 'key_padding' is %s, expected %zu, or %zu x %zu",
+	return attn_fail(err, ATTN_BAD_INPUT, "'%s': 'key_padding' is %s, expected %zu, or %zu x %zu%s",
 			 origin_name(t->origin), tensor_shape_text(t->rank, t->shape, text, sizeof text),
-			 own_keys, v->batch, own_keys);
+			 own_keys, v->batch, own_keys,
+			 heads ? " (the first dimension of 'q' is read as heads: give --packed where it is "
+				 "batch items)"
+			       : "");
 }
 
 static enum attn_status padding_note(enum padding kind, struct string_list *notes, struct attn_error *err)
@@ -144,7 +149,7 @@ enum attn_status bind_padding(struct masking *v, const struct bundle *b, struct 
 	if (!t)
 		return ATTN_OK;
 	size_t keys = t->rank > 0 ? t->shape[t->rank - 1] : 0, size;
-	TRY(check_shape(v, t, keys, err));
+	TRY(check_shape(v, b, t, keys, err));
 	TRY(tensor_load(t, err));
 	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
 	enum padding kind = padding_of(t);

@@ -111,7 +111,7 @@ static void test_files(void **state)
 	    {Q V ", \"past_keys\": 3}", {NULL}, {"'past_keys'", "without stored 'weights'"}},
 	    {P WV ", \"appended_keys\": \"zero\"}", {NULL}, {"'appended_keys'", "stored 'weights'"}},
 	    {Q ", \"alibi\": false, \"alibi_slopes\": [1]}", {NULL}, {"'alibi_slopes'", "which is false"}},
-	    {Q ", \"qk_norm_eps\": 0.1}", {NULL}, {"'qk_norm_eps'", "without --qk-norm rms or l2"}},
+	    {Q ", \"qk_norm_eps\": 0.1}", {NULL}, {"'qk_norm_eps'", "without --qk-norm rms, rms-full or l2"}},
 	    {Q ", \"qk_norm\": \"none\", \"q_norm\": [1, 1]}", {NULL}, {"'q_norm'", "--qk-norm"}},
 	    {Q ", \"k_norm\": [1, 1]}", {NULL}, {"'k_norm'", "--qk-norm"}},
 	    {Q ", \"rope_style\": \"half\"}", {NULL}, {"'rope_style'", "without 'rope', such as 10000"}},
@@ -142,7 +142,7 @@ static void test_options(void **state)
 	static const struct given_case cases[] = {
 	    {Q "}", {"--rope-dim=2"}, {"'--rope-dim' has no effect without 'rope'"}},
 	    {Q "}", {"--rope=none", "--rope-style=half"}, {"'--rope-style' has no effect"}},
-	    {Q "}", {"--qk-norm-eps=5"}, {"'--qk-norm-eps' has no effect without --qk-norm rms or l2"}},
+	    {Q "}", {"--qk-norm-eps=5"}, {"'--qk-norm-eps' has no effect without --qk-norm rms, rms-full or l2"}},
 	    {Q "}", {"--alibi=false", "--alibi-slopes=1"}, {"'--alibi-slopes' has no effect"}},
 	    {Q "}", {"--axes=batch"}, {"'--axes' has no effect without stored 'weights'"}},
 	    {P "}", {"--packed=true"}, {"'--packed' has no effect without precomputed"}},
