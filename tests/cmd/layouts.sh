@@ -44,6 +44,9 @@ says "'array[1].key' is missing, expected a number or a string"
 echo '[{"word": 0, "key": 0, "weight": 1}, {"word": 1, "key": 0, "weight": 1}]' > word.json
 status 3 attn inspect token '#0' word.json
 says "'array[0]' is an object, expected one with 'query', 'key' and 'weight'"
+echo '{"weights": [[[[0.25, 0.75]]], [[[0.5, 0, 0.5]]]]}' > growing.json
+status 0 attn inspect token '#0' growing.json --top 1 --text
+is 'nothing is said of steps that grow' "$(cat err)" ''
 printf '1\n0.25 0.75\n0.5 0 0.5\n' > triangle.txt
 first '1 -> 1 0.750' '#1' weights=triangle.txt
 printf '{"attn": [[1, 0], [0, 1]]}\n{"attn": [[0.25, 0.75], [1, 0]]}\n' > lines.jsonl
