@@ -55,7 +55,8 @@ const char run_usage[] =
     "\n" OUTPUTS_USAGE(
 	SCORES_USAGE) "\n"
 		      "Which heads, then without context and output:\n"
-		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of all,\n"
+		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of "
+		      "all,\n"
 		      "                          or of some, as in max:0,3-5 [all]\n"
 		      "      --layer LIST        layers of a stored result; mean or max of all [all]\n"
 		      "      --mean              one mean of the heads of --head LIST, the layers of\n"

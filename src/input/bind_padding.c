@@ -95,8 +95,7 @@ static enum attn_status read_padding(struct masking *v, const struct tensor *t, 
 {
 	static const char *const expected[] = {
 	    [PADDING_REAL] = "true or 1 (a real key), or false or 0",
-	    [PADDING_MASKED] = "0 (a real key), or a number below 0, as others are, which is added to the "
-			       "scores",
+	    [PADDING_MASKED] = "0 (a real key) or a number below 0 (added to the scores)",
 	    [PADDING_ADDED] = "a finite number (added to the scores) or -inf (masked)",
 	};
 	char text[300];

@@ -142,7 +142,9 @@ static void test_options(void **state)
 	static const struct given_case cases[] = {
 	    {Q "}", {"--rope-dim=2"}, {"'--rope-dim' has no effect without 'rope'"}},
 	    {Q "}", {"--rope=none", "--rope-style=half"}, {"'--rope-style' has no effect"}},
-	    {Q "}", {"--qk-norm-eps=5"}, {"'--qk-norm-eps' has no effect without --qk-norm rms, rms-full or l2"}},
+	    {Q "}",
+	     {"--qk-norm-eps=5"},
+	     {"'--qk-norm-eps' has no effect without --qk-norm rms, rms-full or l2"}},
 	    {Q "}", {"--alibi=false", "--alibi-slopes=1"}, {"'--alibi-slopes' has no effect"}},
 	    {Q "}", {"--axes=batch"}, {"'--axes' has no effect without stored 'weights'"}},
 	    {P "}", {"--packed=true"}, {"'--packed' has no effect without precomputed"}},
