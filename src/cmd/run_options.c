@@ -60,8 +60,9 @@ const char run_usage[] =
 	SCORES_USAGE,
 	PRETTY_USAGE) "\n"
 		      "Which heads (then without context and output) and layers:\n"
-		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of all\n"
-		      "                          [all]\n"
+		      "      --head LIST         heads by number or name, such as 0,3-5; mean or max of "
+		      "all,\n"
+		      "                          or of some, as in max:0,3-5 [all]\n"
 		      "      --layer LIST        layers of a stored result or model; mean or max of\n"
 		      "                          all [all]\n"
 		      "      --mean              one mean of the heads of --head LIST, the layers of\n"

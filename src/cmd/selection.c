@@ -106,7 +106,7 @@ void selection_option(struct selection_options *s, int id, const char *value)
 		s->mean = true;
 }
 
-/* Words in the place of a list, unless a head is called so. */
+/* Words in the place of a list, or before it, unless a head is called so. */
 enum word {
 	WORD_NONE,
 	WORD_ALL,
@@ -114,15 +114,22 @@ enum word {
 	WORD_MAX
 };
 
-static enum word find_word(const char *value, const struct string_list *names)
+/* `list` is what a word and a colon stand before, as in "max:0,3-5", or NULL. */
+static enum word find_word(const char *value, const struct string_list *names, const char **list)
 {
 	static const char *const words[] = {[WORD_ALL] = "all", [WORD_MEAN] = "mean", [WORD_MAX] = "max"};
+	*list = NULL;
 	for (size_t i = 0; value && names && i < names->count; i++)
 		if (strcmp(names->items[i], value) == 0)
 			return WORD_NONE;
-	for (size_t i = WORD_ALL; value && i <= WORD_MAX; i++)
-		if (strcmp(words[i], value) == 0)
-			return (enum word)i;
+	for (size_t i = WORD_ALL; value && i <= WORD_MAX; i++) {
+		size_t length = strlen(words[i]);
+		if (strncmp(words[i], value, length) != 0 || (value[length] && value[length] != ':'))
+			continue;
+		if (value[length] == ':')
+			*list = value + length + 1;
+		return (enum word)i;
+	}
 	return WORD_NONE;
 }
 
@@ -131,9 +138,15 @@ static enum attn_status open_axis(const char *option, const char *value, size_t 
 				  const struct string_list *names, bool **chosen, enum word *word,
 				  struct attn_error *err)
 {
-	*word = find_word(value, names);
-	if (*word == WORD_NONE)
-		return selection_parse(option, value, first, count, names, chosen, err);
+	const char *list;
+	*word = find_word(value, names, &list);
+	if (*word == WORD_NONE || (*word > WORD_ALL && list))
+		return selection_parse(option, *word == WORD_NONE ? value : list, first, count, names, chosen,
+				       err);
+	if (list)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is '%s', expected 'all' alone, or a list such as 0,3-5", option,
+				 value);
 	*chosen = array_alloc(count, sizeof **chosen);
 	if (!*chosen)
 		return attn_fail_memory(err);
@@ -179,12 +192,13 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 				const struct rows_info *info, struct attn_error *err)
 {
 	enum word head, layer, batch;
+	const char *list;
 	*s = (struct selection){0};
 	TRY(open_axis("--head", options->heads, 0, info->shape.heads, &info->head_names, &s->heads, &head,
 		      err));
 	TRY(open_axis("--layer", options->layers, info->first_layer, info->shape.layers, NULL, &s->layers,
 		      &layer, err));
-	batch = find_word(options->batch, NULL);
+	batch = find_word(options->batch, NULL, &list);
 	if (batch > WORD_ALL)
 		return attn_fail(
 		    err, ATTN_USAGE,

@@ -24,7 +24,7 @@ struct table_columns {
 void table_add_column(struct table_columns *t, const char *name);
 
 /* Take the value of --columns, "key_token,weight" (NULL: all columns as they are).  ATTN_USAGE for
- * a name that is not among the columns, with a suggestion, or one that is given twice. */
+ * a name that is not among the columns, with a suggestion, or one that comes more than once. */
 enum attn_status table_choose(struct table_columns *t, const char *list, struct attn_error *err);
 
 /* A row in the making: the text of each cell, in the order of the columns. */

@@ -199,6 +199,8 @@ static enum attn_status read_document(const struct json_document *doc, const cJS
 	const cJSON *view = json_find_view(root);
 	if (view)
 		return json_add_view(doc, view, "weights");
+	if (json_are_records(root))
+		return json_add_records(doc, root);
 	if (cJSON_IsArray(root) || json_row(doc->rows, root))
 		return read_bare_array(doc, root);
 	if (!json_is_object(root))

@@ -226,20 +226,21 @@ static enum attn_status read_weights(const struct json_rows *rows, const cJSON *
 				     const char *label, const char *name, const char *origin,
 				     bool null_allowed, struct tensor *t, struct attn_error *err)
 {
-	enum attn_status status = json_tensor(rows, array, label, name, origin, null_allowed, t, err);
+	/* If the items do not make a whole, what counts is what was wrong at first. */
+	struct attn_error first = {0}, ignored;
+	enum attn_status status = json_tensor(rows, array, label, name, origin, null_allowed, t, &first);
 	size_t count = cJSON_IsArray(array) ? array_size(array) : 0;
-	if (status != ATTN_BAD_INPUT || depth == TENSOR_MAX_RANK || count < 1 || count > MAX_ITEMS)
-		return status;
-	for (const cJSON *item = array->child; item; item = item->next)
-		if (!cJSON_IsArray(item) && !json_row(rows, item))
-			return status;
-	/* If they do not make a whole, what counts is what was wrong at first. */
-	struct attn_error ignored;
-	enum attn_status joined =
-	    join_items(rows, array, count, depth, label, name, origin, null_allowed, t, &ignored);
-	if (joined == ATTN_FAILED)
-		return attn_fail_memory(err);
-	return joined == ATTN_OK ? ATTN_OK : status;
+	bool ragged = status == ATTN_BAD_INPUT && depth < TENSOR_MAX_RANK && count >= 1 && count <= MAX_ITEMS;
+	for (const cJSON *item = ragged ? array->child : NULL; item && ragged; item = item->next)
+		ragged = cJSON_IsArray(item) || json_row(rows, item);
+	if (ragged) {
+		enum attn_status joined =
+		    join_items(rows, array, count, depth, label, name, origin, null_allowed, t, &ignored);
+		if (joined == ATTN_FAILED)
+			return attn_fail_memory(err);
+		status = joined == ATTN_OK ? ATTN_OK : status;
+	}
+	return status == ATTN_OK ? ATTN_OK : attn_fail(err, status, "%s", first.message);
 }
 
 static enum attn_status join_items(const struct json_rows *rows, const cJSON *array, size_t count, int depth,

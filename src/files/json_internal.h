@@ -60,4 +60,9 @@ enum attn_status json_strings(const cJSON *array, const char *label, struct stri
 enum attn_status json_heads(const struct json_rows *rows, const cJSON *array, const char *origin,
 			    struct bundle *out, struct attn_error *err);
 
+/* Whether an array is of objects with a weight, such as {"query": 0, "key": 1, "weight": 0.5}, and
+ * read one as table_parse reads a table with their keys as its header. */
+bool json_are_records(const cJSON *array);
+enum attn_status json_add_records(const struct json_document *doc, const cJSON *array);
+
 #endif

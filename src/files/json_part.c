@@ -242,6 +242,8 @@ static enum attn_status read_part(const struct json_document *doc, const cJSON *
 	enum attn_status status = ATTN_OK;
 	if (view)
 		return json_add_view(doc, view, "weights");
+	if (!wanted && json_are_records(root))
+		return json_add_records(doc, root);
 	if (wanted || role)
 		status = read_path(doc, root, wanted ? wanted : role, &found);
 	return found || status != ATTN_OK ? status : list_all(doc, root);

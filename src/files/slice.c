@@ -19,9 +19,17 @@ char *slice_find(char *text)
 	size_t length = strlen(text);
 	if (length < 3 || text[length - 1] != ']')
 		return NULL;
-	char *open = strrchr(text, '[');
-	size_t inside = open ? strspn(open + 1, "0123456789-:,. ") : 0;
-	return open && open != text && inside > 0 && open + 1 + inside == text + length - 1 ? open : NULL;
+	char *first = NULL, *end = text + length - 1; /* of slices in a row, as in "a[3][0]" */
+	for (char *open = end; open > text && *end == ']'; open--) {
+		size_t inside = *open == '[' ? strspn(open + 1, "0123456789-:,. ") : 0;
+		if (*open != '[')
+			continue;
+		if (inside == 0 || open + 1 + inside != end)
+			break;
+		first = open;
+		end = open - 1;
+	}
+	return first;
 }
 
 static enum attn_status fail_form(const char *slice, struct attn_error *err)
@@ -195,7 +203,7 @@ static bool is_run(const struct tensor *t, const struct range *ranges, size_t *f
 	return true;
 }
 
-enum attn_status tensor_slice(struct tensor *t, const char *slice, struct attn_error *err)
+static enum attn_status slice_once(struct tensor *t, const char *slice, struct attn_error *err)
 {
 	struct range ranges[TENSOR_MAX_RANK];
 	enum attn_status status = read_slice(slice, t->name, t->rank, t->shape, ranges, err);
@@ -225,8 +233,21 @@ enum attn_status tensor_slice(struct tensor *t, const char *slice, struct attn_e
 	return ATTN_OK;
 }
 
-enum attn_status strings_slice(struct string_list *list, const char *name, const char *slice,
-			       struct attn_error *err)
+/* The slice after this one, or NULL. */
+static const char *next_slice(const char *slice)
+{
+	return strchr(slice + 1, '[');
+}
+
+enum attn_status tensor_slice(struct tensor *t, const char *slice, struct attn_error *err)
+{
+	for (; slice; slice = next_slice(slice))
+		TRY(slice_once(t, slice, err));
+	return ATTN_OK;
+}
+
+static enum attn_status strings_slice_once(struct string_list *list, const char *name, const char *slice,
+					   struct attn_error *err)
 {
 	struct range range;
 	struct string_list chosen = {0};
@@ -243,5 +264,13 @@ enum attn_status strings_slice(struct string_list *list, const char *name, const
 	}
 	string_list_release(list);
 	*list = chosen;
+	return ATTN_OK;
+}
+
+enum attn_status strings_slice(struct string_list *list, const char *name, const char *slice,
+			       struct attn_error *err)
+{
+	for (; slice; slice = next_slice(slice))
+		TRY(strings_slice_once(list, name, slice, err));
 	return ATTN_OK;
 }

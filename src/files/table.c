@@ -13,6 +13,7 @@ struct matrix {
 	size_t first_row, first_column; /* 1 after a row or column of labels */
 	size_t rows, columns;           /* of numbers */
 	size_t short_header;            /* 1 where the row of labels has no cell above their column */
+	bool triangular;                /* row r has r + 1 numbers, and 0 for the rest */
 };
 
 static bool is_number(const struct cells *cells, size_t row, size_t column)
@@ -60,11 +61,38 @@ static bool has_header_column(const struct cells *cells, size_t width, bool head
 	return rows > 2 && width == rows + 1 && counts_up(cells, header_row, 0, true, rows);
 }
 
+static bool all_numbers(const struct cells *cells, const struct matrix *m)
+{
+	for (size_t r = 0; r < m->rows; r++)
+		for (size_t c = 0; c < (m->triangular ? r + 1 : m->columns); c++)
+			if (!is_number(cells, m->first_row + r, m->first_column + c))
+				return false;
+	return true;
+}
+
+/* The lower triangle of a causal matrix, three rows or more, each a number longer than the one
+ * before; with or without a column of labels, and a row of them above. */
+static bool find_triangle(const struct cells *cells, struct matrix *m)
+{
+	size_t header = cells->row_count > 3 && cells_width(cells, 0) >= cells->row_count - 1;
+	size_t rows = cells->row_count - header;
+	size_t column = rows > 0 && cells_width(cells, header) == 2, width = cells_width(cells, 0);
+	if (rows < 3 || (header && width != rows && width != rows + column))
+		return false;
+	for (size_t r = 0; r < rows; r++)
+		if (cells_width(cells, header + r) != column + r + 1)
+			return false;
+	*m = (struct matrix){header, column, rows, rows, header && width == rows && column, true};
+	return all_numbers(cells, m);
+}
+
 /* Find the labels and the numbers; false where the cells are no matrix. */
 static bool find_matrix(const struct cells *cells, struct matrix *m)
 {
 	if (cells->row_count == 0)
 		return false;
+	if (find_triangle(cells, m))
+		return true;
 	size_t width = cells_width(cells, cells->row_count - 1);
 	size_t first = cells_width(cells, 0);
 	if (first != width && first + 1 != width)
@@ -81,11 +109,8 @@ static bool find_matrix(const struct cells *cells, struct matrix *m)
 		return false;
 	m->rows = cells->row_count - m->first_row;
 	m->columns = width - m->first_column;
-	for (size_t r = 0; r < m->rows; r++)
-		for (size_t c = 0; c < m->columns; c++)
-			if (!is_number(cells, m->first_row + r, m->first_column + c))
-				return false;
-	return true;
+	m->triangular = false;
+	return all_numbers(cells, m);
 }
 
 enum attn_status table_add_labels(struct bundle *out, const char *name, const char *origin,
@@ -129,8 +154,11 @@ static enum attn_status add_matrix(const struct cells *cells, const struct matri
 		return attn_fail_memory(err);
 	}
 	for (size_t r = 0; r < m->rows; r++)
-		for (size_t c = 0; c < m->columns; c++)
-			cell_as_number(cell(cells, m->first_row + r, m->first_column + c), to++);
+		for (size_t c = 0; c < m->columns; c++, to++) {
+			*to = 0;
+			if (!m->triangular || c <= r)
+				cell_as_number(cell(cells, m->first_row + r, m->first_column + c), to);
+		}
 	status = bundle_add_tensor(out, &t, err);
 	if (status == ATTN_OK && m->first_column)
 		status = add_labels(cells, m->first_row, 0, true, m->rows, origin, out, err);

@@ -100,6 +100,11 @@ bool score_needs_one_size(const struct bundle *b);
 enum attn_status bind_masking(struct masking *m, const struct bundle *b, struct string_list *notes,
 			      struct attn_error *err);
 
+/* key_padding, once the mask is bound: v->padding, and, where its numbers are added to the
+ * scores, v->mask and v->bias.  What it was taken for goes to `notes`. */
+enum attn_status bind_padding(struct masking *v, const struct bundle *b, struct string_list *notes,
+			      struct attn_error *err);
+
 /* The setting `blocks`; causal and lengths must be bound before. */
 enum attn_status bind_blocks(struct masking *m, const struct bundle *b, struct attn_error *err);
 

@@ -91,85 +91,15 @@ static enum attn_status bind_mask(struct masking *v, const struct bundle *b, str
 	v->mask = array_alloc(t->count, 1);
 	if (!v->mask)
 		return attn_fail_memory(err);
-	switch (t->dtype) {
-	case DTYPE_BOOL:
-		for (size_t i = 0; i < t->count; i++)
-			v->mask[i] = tensor_get(t, i) != 0;
-		return ATTN_OK;
-	case DTYPE_F64:
-	case DTYPE_F32:
-	case DTYPE_F16:
-	case DTYPE_BF16:
-	case DTYPE_F8_E4M3:
-	case DTYPE_F8_E5M2:
+	if (dtype_is_float(t->dtype))
 		return bind_float_mask(v, t, notes, err);
-	default:
+	if (t->dtype != DTYPE_BOOL)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "'%s': 'mask' is %s, expected bool (true = attend) or float (added to the scores)",
 		    origin_name(t->origin), dtype_name(t->dtype));
-	}
-}
-
-/* A float key_padding may be one that is added to scores: 0 for a real key, -inf or a number
- * of this size or more below 0 for one to be masked (10000 is BERT's).  One with no number
- * below 0 is of zeros and ones. */
-#define PADDING_MASKS (-9999)
-
-static bool is_added(const struct tensor *t)
-{
-	bool floats =
-	    t->dtype == DTYPE_F64 || t->dtype == DTYPE_F32 || t->dtype == DTYPE_F16 || t->dtype == DTYPE_BF16;
-	for (size_t i = 0; i < t->count && floats; i++)
-		if (tensor_get(t, i) < 0)
-			return true;
-	return false;
-}
-
-/* Whether a number of key_padding stands for a real key.  False: for nothing. */
-static bool padding_number(double value, bool added, unsigned char *real)
-{
-	*real = added ? value == 0 : value == 1;
-	return added ? value == 0 || value <= PADDING_MASKS : value == 0 || value == 1;
-}
-
-static enum attn_status bind_padding(struct masking *v, const struct bundle *b, struct string_list *notes,
-				     struct attn_error *err)
-{
-	struct tensor *t = use_tensor(b, ROLE_KEY_PADDING);
-	char text[300];
-	if (!t)
-		return ATTN_OK;
-	size_t keys = t->rank > 0 ? t->shape[t->rank - 1] : 0;
-	size_t own_keys = v->plain_keys - v->past_keys;
-	bool fits = (t->rank == 1 || (t->rank == 2 && (t->shape[0] == 1 || t->shape[0] == v->batch))) &&
-		    (keys == own_keys || keys == v->plain_keys);
-	if (!fits)
-		return attn_fail(err, ATTN_BAD_INPUT, "'%s': 'key_padding' is %s, expected %zu, or %zu x %zu",
-				 origin_name(t->origin),
-				 tensor_shape_text(t->rank, t->shape, text, sizeof text), own_keys, v->batch,
-				 own_keys);
-	TRY(tensor_load(t, err));
-	v->padding_batch = t->rank == 2 ? t->shape[0] : 1;
-	v->padding = array_alloc(v->padding_batch, v->plain_keys);
-	if (!v->padding)
-		return attn_fail_memory(err);
-	memset(v->padding, 1, v->padding_batch * v->plain_keys);
-	bool added = is_added(t);
-	for (size_t i = 0; i < t->count; i++) {
-		double value = tensor_get(t, i);
-		size_t at = i / keys * v->plain_keys + (v->plain_keys - keys) + i % keys;
-		if (!padding_number(value, added, &v->padding[at]))
-			return attn_fail(err, ATTN_BAD_INPUT, "'%s': '%s' is %g, expected %s",
-					 origin_name(t->origin), tensor_index_text(t, i, text, sizeof text),
-					 value,
-					 added ? "0 (a real key) or -inf or -10000 and below (masked), "
-						 "as others are below 0; a float 'mask' adds any number"
-					       : "true or 1 (a real key), or false or 0");
-	}
-	if (added && !string_list_add(notes, "'key_padding' has numbers below 0: it is read as added to the "
-					     "scores, so that 0 is a real key"))
-		return attn_fail_memory(err);
+	for (size_t i = 0; i < t->count; i++)
+		v->mask[i] = tensor_get(t, i) != 0;
 	return ATTN_OK;
 }
 

@@ -128,7 +128,7 @@ static const char *needs_scores(const struct problem *p, const struct bundle *b)
 					       ROLE_ALIBI_SLOPES, ROLE_RELATIVE_BIAS, ROLE_ZERO_SINK,
 					       ROLE_TOP_K};
 	if (p->attention.masking.bias)
-		return "mask";
+		return given(b, ROLE_MASK) ? "mask" : "key_padding";
 	for (size_t i = 0; i < sizeof needing / sizeof *needing; i++) {
 		const struct setting *s = given_setting(b, needing[i]);
 		bool neutral = s && (strcmp(s->value, "false") == 0 || strcmp(s->value, "scaled-dot") == 0);
@@ -165,7 +165,7 @@ static enum attn_status check_linear(struct problem *p, const struct bundle *b, 
 	return attn_fail(
 	    err, ATTN_BAD_INPUT,
 	    "normalizer is 'linear', which has no scores, but '%s' is given, expected it without%s", refused,
-	    a->masking.bias ? ", or a mask of true and false" : "");
+	    a->masking.bias ? ", or with true and false alone" : "");
 }
 
 static enum attn_status bind_rows(struct problem *p, const struct bundle *b, struct attn_error *err)

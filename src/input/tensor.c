@@ -30,6 +30,12 @@ const char *dtype_name(enum dtype dtype)
 	return dtypes[dtype].name;
 }
 
+bool dtype_is_float(enum dtype dtype)
+{
+	return dtype == DTYPE_F64 || dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16 ||
+	       dtype == DTYPE_F8_E4M3 || dtype == DTYPE_F8_E5M2;
+}
+
 enum attn_status tensor_init(struct tensor *t, const char *name, const char *origin, enum dtype dtype,
 			     int rank, const size_t *shape, struct attn_error *err)
 {

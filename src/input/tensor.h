@@ -57,6 +57,7 @@ struct tensor {
 
 size_t dtype_size(enum dtype dtype);      /* bytes an element */
 const char *dtype_name(enum dtype dtype); /* "float32" */
+bool dtype_is_float(enum dtype dtype);
 
 /* Fill name, origin (copied; origin may be NULL), dtype, rank, shape and count
  * of *t, leaving data and owned NULL.  ATTN_BAD_INPUT when the rank is too high

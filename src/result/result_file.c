@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/given.h"
 #include "util/buffer.h"
 
 static enum attn_status consume(struct row_consumer *consumer, const struct row_block *block,
@@ -195,16 +196,24 @@ static enum attn_status add_number(struct bundle *labels, const char *name, size
 
 /* The lambdas of differential attention, whose weights may be negative: also where they
  * came as a tensor. */
-static enum attn_status add_lambda(struct bundle *labels, const struct attention *a, struct attn_error *err)
+static enum attn_status add_lambda(struct bundle *labels, const struct subject *subject,
+				   struct attn_error *err)
 {
 	struct buffer text = {0};
-	for (size_t h = 0; h < a->heads; h++) {
+	float *lambda;
+	size_t count = 0;
+	TRY(subject_lambda(subject, &lambda, &count, err));
+	for (size_t h = 0; h < count; h++) {
 		if (h > 0)
 			buffer_add_char(&text, ',');
-		buffer_add_float(&text, a->lambda[h]);
+		buffer_add_float(&text, lambda[h]);
 	}
-	enum attn_status status =
-	    text.failed ? attn_fail_memory(err) : bundle_override(labels, "lambda", text.data, NULL, err);
+	free(lambda);
+	enum attn_status status = ATTN_OK;
+	if (text.failed)
+		status = attn_fail_memory(err);
+	else if (count > 0)
+		status = bundle_override(labels, "lambda", text.data, NULL, err);
 	buffer_release(&text);
 	return status;
 }
@@ -251,8 +260,8 @@ static enum attn_status add_settings(struct bundle *labels, const struct subject
 		TRY(add_number(labels, "layer", info->layer_numbers[0], err));
 	if (a)
 		TRY(add_number(labels, "num_kv_heads", a->kv_heads, err));
-	if (a && a->lambda)
-		TRY(add_lambda(labels, a, err));
+	if ((a && a->lambda) || (!a && given_tensor(subject->settings, ROLE_LAMBDA)))
+		TRY(add_lambda(labels, subject, err));
 	if (a && subject_keeps_masking(subject))
 		TRY(add_keys(labels, &a->keys, err));
 	if (info->has_layers || info->has_batch)
@@ -296,13 +305,6 @@ enum attn_status result_format(const char *path, enum format *format, struct att
 	return ATTN_OK;
 }
 
-/* An npz has no settings, but weights that may be negative must be known for such. */
-static bool stores_lambda(const struct result_file *file, enum format format)
-{
-	const struct attention *a = file->subject->attention;
-	return file->parts.weights && format == FORMAT_NPZ && a && a->lambda;
-}
-
 /* All but the writer. */
 static enum attn_status describe(struct result_file *file, const struct subject *subject, const char *path,
 				 enum format *chosen, struct result_parts parts, struct attn_error *err)
@@ -322,12 +324,14 @@ static enum attn_status describe(struct result_file *file, const struct subject 
 	if (parts.weights && subject_keeps_masking(subject) &&
 	    (format == FORMAT_SAFETENSORS || format == FORMAT_JSON))
 		masking_specs(subject->masking, file->specs, &file->spec_count);
-	if (stores_lambda(file, format)) {
+	/* An npz has no settings, but weights that may be negative must be known for such. */
+	if (parts.weights && format == FORMAT_NPZ)
+		TRY(subject_lambda(subject, &file->lambda, &file->lambda_count, err));
+	if (file->lambda) {
 		struct tensor_spec *spec = &file->specs[file->spec_count++];
 		*spec = (struct tensor_spec){.name = "lambda", .dtype = DTYPE_F32};
-		add_axis(spec, "head", subject->attention->heads, 0, NULL);
+		add_axis(spec, "head", file->lambda_count, 0, NULL);
 	}
-	file->has_lambda = stores_lambda(file, format);
 	return result_labels(&file->labels, subject, err);
 }
 
@@ -368,9 +372,8 @@ enum attn_status result_commit(struct result_file *file, const float *context, c
 	if (file->parts.output && status == ATTN_OK)
 		status = tensor_writer_put(file->writer, index++, output, rows * subject_output_size(subject),
 					   err);
-	if (file->has_lambda && status == ATTN_OK)
-		status = tensor_writer_put(file->writer, index, subject->attention->lambda,
-					   subject->attention->heads, err);
+	if (file->lambda && status == ATTN_OK)
+		status = tensor_writer_put(file->writer, index, file->lambda, file->lambda_count, err);
 	else if (index < file->spec_count && status == ATTN_OK)
 		status = masking_put(file->writer, index, file->subject->masking, err);
 	if (status == ATTN_OK) {
@@ -385,5 +388,7 @@ void result_abort(struct result_file *file)
 {
 	tensor_writer_abort(file->writer);
 	bundle_release(&file->labels);
+	free(file->lambda);
+	file->lambda = NULL;
 	file->writer = NULL;
 }

@@ -22,7 +22,8 @@ struct result_file {
 	const struct subject *subject;
 	struct tensor_spec specs[8];
 	size_t spec_count;
-	bool has_lambda; /* the last of the specs */
+	float *lambda; /* owned, (lambda_count), the last of the specs; or NULL */
+	size_t lambda_count;
 	struct bundle labels;
 	struct tensor_writer *writer;
 };

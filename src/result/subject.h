@@ -41,4 +41,8 @@ static inline size_t subject_output_size(const struct subject *s)
 	return s->output->wo.data ? s->output->wo.cols : 0;
 }
 
+/* The lambdas of weights that are computed, or of those that were stored with some: (*count),
+ * owned by the caller; NULL where there are none. */
+enum attn_status subject_lambda(const struct subject *s, float **out, size_t *count, struct attn_error *err);
+
 #endif

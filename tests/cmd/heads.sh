@@ -25,6 +25,18 @@ is 'mean of layers, of one head' "$(weights --layer mean --head 0)" \
 	'mean of 3 layers,0,00=0.75 mean of 3 layers,0,01=0.25 mean of 3 layers,0,10=0.25 mean of 3 layers,0,11=0.75 '
 is 'a chosen set of layers' "$(weights --layer 4,6 --mean --head 1)" \
 	'mean of layers 4, 6,1,00=0.25 mean of layers 4, 6,1,01=0.75 mean of layers 4, 6,1,10=0.5 mean of layers 4, 6,1,11=0.5 '
+is 'the largest of chosen ones' "$(weights --layer 5 --head max:0 | sed 's/max of head 0/0/g')" "$(weights --layer 5 --head 0)"
+is 'of chosen layers' "$(weights --layer max:4,6 --head 1)" \
+	'max of layers 4, 6,1,00=0.5 max of layers 4, 6,1,01=1 max of layers 4, 6,1,10=0.75 max of layers 4, 6,1,11=0.75 '
+is 'mean and --mean are one' "$(weights --layer mean:4,6 --head 1)" "$(weights --layer 4,6 --mean --head 1)"
+status 2 attn heatmap layers.json --layer max:4,9
+says "'--layer' has '9', expected numbers from 4 to 6"
+status 2 attn heatmap layers.json --head max:
+says "'--head' has '', expected a list such as 0,3-5"
+status 2 attn heatmap layers.json --head all:1
+says "'--head' is 'all:1', expected 'all' alone"
+status 2 attn heatmap layers.json --batch max:0
+says "'--batch' is 'max:0', but batch items are different texts"
 is 'both' "$(weights --layer 4-5 --head all --mean | sed 's/mean of layers 4, 5,mean of 2 heads,//g')" \
 	'00=0.625 01=0.375 10=0.4375 11=0.5625 '
 is 'chosen ones keep their numbers' "$(weights --layer 5 --head 1)" '5,1,00=0.25 5,1,01=0.75 5,1,10=1 5,1,11=0 '

@@ -33,6 +33,22 @@ says "unknown key 'prompt', expected a role"
 says 'bind what you need with ROLE=FILE:KEY'
 printf '[0.25, 0.75]\n[0.5, 0.5]\n' > rows.jsonl
 first '0 -> 1 0.750' '#0' weights=rows.jsonl
+printf '{"query": 0, "key": 0, "weight": 1}\n{"query": 1, "key": 0, "weight": 0.25}\n{"key": 1, "query": 1, "weight": 0.75}\n' > records.jsonl
+first '1 -> 1 0.750' '#1' weights=records.jsonl
+first '1 -> 1 0.750' '#1' records.jsonl
+echo '[{"from": "a, \"b\"", "to": "c", "attention": 0.5}, {"from": "a, \"b\"", "to": "d\\t", "attention": 0.75}]' > records.json
+first 'a, "b" -> d\t 0.750' '#0' records.json
+echo '[{"query": 0, "key": 0, "weight": 1}, {"query": 1, "weight": 1}]' > missing.json
+status 3 attn inspect token '#0' weights=missing.json
+says "'array[1].key' is missing, expected a number or a string"
+echo '[{"word": 0, "key": 0, "weight": 1}, {"word": 1, "key": 0, "weight": 1}]' > word.json
+status 3 attn inspect token '#0' word.json
+says "'array[0]' is an object, expected one with 'query', 'key' and 'weight'"
+echo '{"weights": [[[[0.25, 0.75]]], [[[0.5, 0, 0.5]]]]}' > growing.json
+status 0 attn inspect token '#0' growing.json --top 1 --text
+is 'nothing is said of steps that grow' "$(cat err)" ''
+printf '1\n0.25 0.75\n0.5 0 0.5\n' > triangle.txt
+first '1 -> 1 0.750' '#1' weights=triangle.txt
 printf '{"attn": [[1, 0], [0, 1]]}\n{"attn": [[0.25, 0.75], [1, 0]]}\n' > lines.jsonl
 first '0 -> 1 0.750' '#0' weights=lines.jsonl:1.attn
 printf '{"weights": [[1], [0.5, 0.5], [0.2, 0.3, 0.5]]}' > causal.json

@@ -67,4 +67,18 @@ is 'pictures of layers' "$(listing layers)" './attention.safetensors ./layer0-he
 printf '[[[0.25, 1.75]]]' > heavy.json
 status 3 attn run weights=heavy.json --rankings r.tsv
 says "'heavy.json': 'weights[0,0,1]' is 1.75, expected a weight from 0 to 1"
+
+# Weights that may be negative are known for such in each format, however often they are written again.
+echo '{"q": [[[1, 0], [0, 1]], [[1, 0.5], [0.2, 1]]], "k": [[[1, 0], [0, 1]], [[1, 0], [0, 1]]], "lambda": 2}' > signed.json
+attn run signed.json --weights signed.npz --quiet
+attn run signed.json --weights - --format tsv --quiet > signed.tsv
+previous=signed.npz
+for next in 1.npz 2.safetensors 3.npz 4.json 5.npz 6.json; do
+	status 0 attn run "$previous" --weights "signed-$next" --quiet
+	previous=signed-$next
+done
+is 'lambda is kept' "$(attn inspect file signed-5.npz | grep lambda)" "$(printf 'tensor\tlambda\tfloat32\t1\t')"
+attn run "$previous" --weights - --format tsv --quiet > again.tsv
+is 'signed weights' "$(cat again.tsv)" "$(cat signed.tsv)"
+is 'some are negative' "$(grep -c -- '-0' signed.tsv)" 4
 finish

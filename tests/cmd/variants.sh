@@ -70,7 +70,7 @@ refuses 2 "'--normalizer' is 'softmin', expected" "$hand" --normalizer softmin
 refuses 2 "'softmax'" "$hand" --normalizer sparsemax --sinks 0
 refuses 2 "'--top-k' is '0'" "$hand" --top-k 0
 refuses 2 "'--qk-norm' is 'l1', expected 'none', 'rms', 'l2' or 'rms-full'" "$hand" --qk-norm l1
-refuses 2 "'--qk-norm-eps' has no effect without --qk-norm rms or l2" "$hand" --qk-norm-eps 5
+refuses 2 "'--qk-norm-eps' has no effect without --qk-norm rms, rms-full or l2" "$hand" --qk-norm-eps 5
 
 # Over the whole width of two heads, by hand: q is divided by sqrt((1 + 49 + 25 + 25) / 4) = 5, the keys
 # by 2 and sqrt(3), so that head 1 has scores of sqrt(2) and sqrt(2 / 3), also when it is alone.

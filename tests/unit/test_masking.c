@@ -176,6 +176,44 @@ static void test_bias(void **state)
 	assert_int_equal(notes.count, 0);
 }
 
+/* Numbers that do not mask are added, and summed with what a mask adds. */
+static void test_padding_bias(void **state)
+{
+	struct masking sizes = {.batch = 2, .heads = 2, .queries = 2, .plain_keys = 3};
+	struct string_list notes = {0};
+	(void)state;
+	struct masking v = bound(sizes, "{\"key_padding\": [[0.5, -2, 1], [0, -10000, -9998]]}", &notes);
+	for (size_t i = 0; i < 4; i++) {
+		assert_true(masking_bias(&v, 0, i / 2, i % 2, 0) == 0.5f);
+		assert_true(masking_bias(&v, 0, i / 2, i % 2, 1) == -2);
+		assert_true(masking_bias(&v, 0, i / 2, i % 2, 2) == 1);
+		assert_true(masking_bias(&v, 1, i / 2, i % 2, 2) == -9998);
+	}
+	masking_release(&v);
+	assert_int_equal(notes.count, 1);
+	assert_non_null(strstr(notes.items[0], "it is added to the scores"));
+	expect_rows(sizes, "{\"key_padding\": [[0.5, -2, 1], [0, -10000, -9998]]}",
+		    "111 111 111 111 1.1 1.1 1.1 1.1");
+	v = bound(sizes,
+		  "{\"mask\": [[[10, 20, 30], [40, 50, 60]], [[70, 80, 90], [-3.4e38, null, 120]]],"
+		  " \"key_padding\": [[1, 2, -3], [4, -5, 6]]}",
+		  &notes);
+	assert_true(masking_bias(&v, 0, 0, 0, 0) == 11 && masking_bias(&v, 0, 1, 0, 2) == 87);
+	assert_true(masking_bias(&v, 1, 0, 1, 1) == 45 && masking_bias(&v, 1, 1, 1, 2) == 126);
+	masking_release(&v);
+	/* one column for all keys, and which of them to attend to */
+	v = bound(sizes, "{\"mask\": [[true], [false]], \"key_padding\": [-1, -2, -3]}", &notes);
+	assert_true(masking_bias(&v, 1, 1, 0, 0) == -1 && masking_bias(&v, 1, 1, 0, 2) == -3);
+	masking_release(&v);
+	expect_rows(sizes, "{\"mask\": [[true], [false]], \"key_padding\": [-1, -2, -3]}",
+		    "111 ... 111 ... 111 ... 111 ...");
+	sizes.past_keys = 1; /* own keys alone: past ones have none */
+	v = bound(sizes, "{\"key_padding\": [-1, -2]}", &notes);
+	assert_true(masking_bias(&v, 0, 0, 0, 0) == 0 && masking_bias(&v, 0, 0, 0, 1) == -1);
+	masking_release(&v);
+	string_list_release(&notes);
+}
+
 static void expect_note(const char *json, const char *part)
 {
 	struct string_list notes = {0};
@@ -213,8 +251,6 @@ static void test_refusals(void **state)
 		       "{\"key_padding\": [[true, true, true, true], [true, true, true, true],"
 		       " [true, true, true, true]]}",
 		       PARTS("'key_padding' is 3 x 4", "2 x 4"));
-	expect_refusal(batch, "{\"key_padding\": [0, -3, 0, -1e9]}",
-		       PARTS("'key_padding[1]' is -3", "0 (a real key)", "'mask' adds any number"));
 	expect_refusal(batch, "{\"key_padding\": [1, 0, 0, -1e9]}", PARTS("'key_padding[0]' is 1"));
 	expect_refusal(batch, "{\"key_padding\": [1, 1, 2, 1]}", PARTS("'key_padding[2]' is 2", "true"));
 	expect_refusal(batch, "{\"kv_lengths\": [1]}", PARTS("'kv_lengths' is 1", "expected 2"));
@@ -232,6 +268,25 @@ static void test_refusals(void **state)
 		put(&b, "mask", DTYPE_F64, SHAPE(1), values + i);
 		assert_int_equal(bind_masking(&v, &b, NULL, &err), ATTN_BAD_INPUT);
 		expect_parts("mask", err.message, PARTS("'mask[0]' is", i == 2 ? "nan" : "inf", "-inf"));
+		masking_release(&v);
+		bundle_release(&b);
+	}
+}
+
+/* What can be added is finite, or minus infinity. */
+static void test_padding_infinite(void **state)
+{
+	static const double values[][3] = {{-1, 2, NAN}, {-1, 2, INFINITY}};
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct attn_error err = {0};
+		struct masking v = two_by_three;
+		struct bundle b;
+		bundle_init(&b);
+		put(&b, "key_padding", DTYPE_F64, SHAPE(3), values[i]);
+		assert_int_equal(bind_masking(&v, &b, NULL, &err), ATTN_BAD_INPUT);
+		expect_parts("key_padding", err.message,
+			     PARTS("'key_padding[2]' is", i == 0 ? "nan" : "inf", "a finite number"));
 		masking_release(&v);
 		bundle_release(&b);
 	}
@@ -259,6 +314,7 @@ int main(void)
 	    cmocka_unit_test(test_nothing_hidden), cmocka_unit_test(test_causal),
 	    cmocka_unit_test(test_lengths),        cmocka_unit_test(test_masks),
 	    cmocka_unit_test(test_mask_of_batch),  cmocka_unit_test(test_padding),
+	    cmocka_unit_test(test_padding_bias),   cmocka_unit_test(test_padding_infinite),
 	    cmocka_unit_test(test_bias),           cmocka_unit_test(test_notes),
 	    cmocka_unit_test(test_refusals),       cmocka_unit_test(test_integer_mask),
 	};

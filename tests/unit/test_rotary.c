@@ -248,6 +248,109 @@ static void test_yarn(void **state)
 	assert_true(r.magnitude == 1);
 }
 
+/* One head of 8 dimensions and so many tokens, with rotary tensors. */
+struct given {
+	const char *name;
+	size_t rows, cols; /* rows 0: a vector */
+	double values[8];
+};
+
+static struct bundle with_tokens(const char *const *settings, size_t tokens, const struct given *given)
+{
+	static const double zeros[8 * 8];
+	struct bundle b = with(settings);
+	put(&b, "q", DTYPE_F32, SHAPE(1, tokens, 8), zeros);
+	put(&b, "k", DTYPE_F32, SHAPE(1, tokens, 8), zeros);
+	if (given && given->rows > 0)
+		put(&b, given->name, DTYPE_F64, SHAPE(given->rows, given->cols), given->values);
+	else if (given)
+		put(&b, given->name, DTYPE_F64, SHAPE(given->cols), given->values);
+	return b;
+}
+
+static void expect_frequencies(const char *const *settings, size_t tokens, const struct given *given,
+			       const double *frequencies, double magnitude)
+{
+	struct attn_error err = {0};
+	struct bundle b = with_tokens(settings, tokens, given);
+	struct problem p;
+	if (problem_init(&p, &b, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	for (size_t c = 0; c < 4; c++)
+		expect_frequency(&p.attention.rotary, c, frequencies[c], 1e-6);
+	assert_true(fabs(p.attention.rotary.magnitude - magnitude) < 1e-12); /* 0 is 1 */
+	problem_release(&p);
+	bundle_release(&b);
+}
+
+/* By hand: 4 tokens of 2 are base 10000 (2 4/2 - 1)^(8/6), so that frequency c is divided by
+ * 3^(c/3); no more than 2 leave the base. */
+static void test_dynamic(void **state)
+{
+	const char *const *settings = SETTINGS("rope", "10000", "rope_scaling", "dynamic=2,2");
+	(void)state;
+	expect_frequencies(settings, 4, NULL, (double[]){1, 0.06933612744, 0.004807498568, 0.001 / 3}, 0);
+	expect_frequencies(settings, 2, NULL, (double[]){1, 0.1, 0.01, 0.001}, 0);
+}
+
+/* Phi-3's lengths, whose magnitude is the root of 1 + ln 32 / ln 4096, that is of 17/12; the
+ * second row of factors is for texts that are longer than the first length. */
+static void test_longrope(void **state)
+{
+	static const struct given factors = {"rope_factors", 2, 4, {1, 2, 4, 8, 10, 20, 40, 80}};
+	(void)state;
+	expect_frequencies(SETTINGS("rope", "10000", "rope_scaling", "longrope=4096,131072"), 4, &factors,
+			   (double[]){1, 0.05, 0.0025, 0.000125}, 1.1902380714238083);
+	expect_frequencies(SETTINGS("rope", "10000", "rope_scaling", "longrope=3,9"), 4, &factors,
+			   (double[]){0.1, 0.005, 0.00025, 0.0000125}, 1.4142135623730951);
+	expect_frequencies(SETTINGS("rope", "10000", "rope_scaling", "longrope=4,16,0.5"), 4, &factors,
+			   (double[]){1, 0.05, 0.0025, 0.000125}, 0.5);
+}
+
+/* Those that yarn gives, given. */
+static void test_inv_freq(void **state)
+{
+	static const struct given yarn = {"inv_freq", 0, 4, {1, 0.025, 0.0025, 0.00025}};
+	(void)state;
+	expect_frequencies(SETTINGS(NULL), 2, &yarn, yarn.values, 0);
+}
+
+static void test_tensor_refusals(void **state)
+{
+	static const struct {
+		const char *settings[5];
+		struct given given;
+		const char *part;
+	} cases[] = {
+	    {{NULL}, {"inv_freq", 0, 5, {1, 1, 1, 1, 1}}, "'inv_freq' is 5, expected 4: half of the rotary"},
+	    {{NULL}, {"inv_freq", 2, 2, {1, 1, 1, 1}}, "'inv_freq' is 2 x 2"},
+	    {{NULL}, {"inv_freq", 0, 4, {1, 1, 0, 1}}, "'inv_freq' has 0 at [2], expected numbers above 0"},
+	    {{NULL}, {"inv_freq", 0, 4, {1, -1, 1, 1}}, "'inv_freq' has -1 at [1]"},
+	    {{"rope", "9"}, {"inv_freq", 0, 4, {1, 1, 1, 1}}, "none beside 'inv_freq'"},
+	    {{"rope_scaling", "linear=2"}, {"inv_freq", 0, 4, {1, 1, 1, 1}}, "frequencies after scaling"},
+	    {{"rope", "9"}, {"rope_factors", 0, 3, {1, 1, 1}}, "'rope_factors' is 3, expected 4"},
+	    {{"rope", "9"}, {"rope_factors", 2, 4, {1, 1, 1, 1, 1, 1, 1, 1}}, "require rope_scaling"},
+	    {{"rope", "9"}, {"rope_factors", 0, 4, {1, 0, 1, 1}}, "'rope_factors' has 0 at [1]"},
+	    {{"rope", "9", "rope_scaling", "linear=2"},
+	     {"rope_factors", 0, 4, {1, 1, 1, 1}},
+	     "or none, beside 'rope_factors'"},
+	    {{"rope", "9", "rope_scaling", "longrope=1,9"},
+	     {"rope_factors", 0, 4, {1, 1, 1, 1}},
+	     "an ORIGINAL length above 1"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct attn_error err = {0};
+		struct bundle b = with_tokens(cases[i].settings, 2, &cases[i].given);
+		struct problem p;
+		enum attn_status status = problem_init(&p, &b, &err);
+		if (status != ATTN_BAD_INPUT || !strstr(err.message, cases[i].part))
+			fail_msg("expected '%s', found '%s', status %d", cases[i].part, err.message,
+				 (int)status);
+		bundle_release(&b);
+	}
+}
+
 static void test_no_rotary(void **state)
 {
 	struct attn_error err = {0};
@@ -316,6 +419,10 @@ int main(void)
 	    cmocka_unit_test(test_ntk_base),
 	    cmocka_unit_test(test_llama3),
 	    cmocka_unit_test(test_yarn),
+	    cmocka_unit_test(test_dynamic),
+	    cmocka_unit_test(test_longrope),
+	    cmocka_unit_test(test_inv_freq),
+	    cmocka_unit_test(test_tensor_refusals),
 	    cmocka_unit_test(test_no_rotary),
 	    cmocka_unit_test(test_rotary_refusals),
 	};

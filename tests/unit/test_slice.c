@@ -45,6 +45,8 @@ static void test_values(void **state)
 	    {"[...]", 3, {2, 3, 4}, {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
 				     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}},
 	    {"[0,0,-100:100:3]", 1, {2}, {0, 3}},
+	    {"[1][2]", 1, {4}, {20, 21, 22, 23}},
+	    {"[:, ::2][0][1, ::-1]", 1, {4}, {11, 10, 9, 8}},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -99,7 +101,10 @@ static void test_find(void **state)
 {
 	(void)state;
 	char yes[] = "a[0][1:2]", no[] = "a[b]", only[] = "[0]", empty[] = "a[]";
-	assert_ptr_equal(slice_find(yes), yes + 4);
+	assert_ptr_equal(slice_find(yes), yes + 1);
+	char after[] = "a[b][0]", gap[] = "a[0] [1]";
+	assert_ptr_equal(slice_find(after), after + 4);
+	assert_ptr_equal(slice_find(gap), gap + 5);
 	assert_null(slice_find(no));
 	assert_null(slice_find(only));
 	assert_null(slice_find(empty));
@@ -118,6 +123,8 @@ static void test_strings(void **state)
 	assert_string_equal(list.items[1], "a");
 	assert_int_equal(strings_slice(&list, "tokens", "[2]", &err), ATTN_BAD_INPUT);
 	assert_int_equal(list.count, 2);
+	assert_int_equal(strings_slice(&list, "tokens", "[1:][0:1]", &err), ATTN_OK);
+	assert_string_equal(list.items[0], "a");
 	string_list_release(&list);
 }
 

@@ -104,6 +104,44 @@ static void test_one_a_row(void **state)
 	bundle_release(&b);
 }
 
+/* The lower triangle of a causal matrix, each row a number longer; three rows at least, for two
+ * may be a header and a number. */
+static void test_triangles(void **state)
+{
+	static const struct {
+		const char *text, *tokens, *source_tokens;
+	} cases[] = {
+	    {"1\n.5 .5\n.25 .25 .5\n", "", ""},
+	    {"a,1\nb,.5,.5\nc,.25,.25,.5\n", "a|b|c", ""},
+	    {",a,b,c\na,1\nb,.5,.5\nc,.25,.25,.5\n", "a|b|c", "a|b|c"},
+	    {"a\tb\tc\n1\n.5\t.5\n.25\t.25\t.5\n", "", "a|b|c"},
+	    {"a b c\na 1\nb .5 .5\nc .25 .25 .5\n", "a|b|c", "a|b|c"},
+	};
+	static const char *const bad[] = {"1\n.5 .5\n.25 .25\n.2 .2 .2 .4\n", "1\n.5 .5\n.25 x .5\n",
+					  "1 0\n.5 .5\n.25 .25 .5\n"};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct bundle b;
+		struct attn_error err = {0};
+		bundle_init(&b);
+		if (table_parse((const unsigned char *)cases[i].text, strlen(cases[i].text), "file", &b,
+				&err) != ATTN_OK)
+			fail_msg("%s: %s", cases[i].text, err.message);
+		expect_tensor(bundle_tensor(&b, ""), DTYPE_F64, 2, (size_t[]){3, 3},
+			      (double[]){1, 0, 0, .5, .5, 0, .25, .25, .5});
+		expect_text(&b, "tokens", cases[i].tokens);
+		expect_text(&b, "source_tokens", cases[i].source_tokens);
+		bundle_release(&b);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct bundle b;
+		bundle_init(&b);
+		if (table_parse((const unsigned char *)bad[i], strlen(bad[i]), "file", &b, NULL) == ATTN_OK)
+			fail_msg("%s: read", bad[i]);
+		bundle_release(&b);
+	}
+}
+
 /* Three columns are a matrix where they may be one. */
 static void test_not_triples(void **state)
 {
@@ -171,9 +209,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_matrices),    cmocka_unit_test(test_one_a_row),
-	    cmocka_unit_test(test_not_triples), cmocka_unit_test(test_lines),
-	    cmocka_unit_test(test_bad),         cmocka_unit_test(test_damage),
+	    cmocka_unit_test(test_matrices),  cmocka_unit_test(test_one_a_row),
+	    cmocka_unit_test(test_triangles), cmocka_unit_test(test_not_triples),
+	    cmocka_unit_test(test_lines),     cmocka_unit_test(test_bad),
+	    cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,10 +181,12 @@ static void survey(struct overlay_drawing *d)
 
 static void add_notes(struct overlay_drawing *d)
 {
-	char text[120];
-	if (d->highest > d->top) {
-		snprintf(text, sizeof text, "weights above %.3g (up to %.3g) have the colour of %.3g", d->top,
-			 d->highest, d->top);
+	char text[160], highest[32], top[32];
+	snprintf(highest, sizeof highest, "%.3g", d->highest);
+	snprintf(top, sizeof top, "%.3g", d->top);
+	if (d->highest > d->top && strcmp(highest, top) != 0) { /* else it is rounding */
+		snprintf(text, sizeof text, "weights above %s (up to %s) have the colour of %s", top, highest,
+			 top);
 		note_add(&d->notes, text);
 	}
 	if (d->any_masked)
