@@ -4,43 +4,22 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "kernels/reference.h"
 
-static float float_of_bits(uint32_t bits)
-{
-	float value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-/* Written so that the compiler's vectoriser can have it: an exponent of 0 is a subnormal number,
- * one of 31 infinity or NaN. */
 static void widen_f16(const struct kernels *kernels, const void *data, size_t count, float *out)
 {
-	const unsigned char *from = data;
-	(void)kernels;
-	for (size_t i = 0; i < count; i++) {
-		uint16_t half;
-		memcpy(&half, from + 2 * i, sizeof half);
-		uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = (uint32_t)(half & 0x7fff) << 13;
-		uint32_t exponent = rest & 0x0f800000, normal = rest + (112u << 23);
-		float small = float_of_bits(rest | (113u << 23)) - 0x1p-14f;
-		uint32_t small_bits;
-		memcpy(&small_bits, &small, sizeof small_bits);
-		uint32_t bits = exponent == 0 ? small_bits : normal;
-		bits += exponent == 0x0f800000 ? 112u << 23 : 0;
-		out[i] = float_of_bits(bits | sign);
-	}
+	if (kernels)
+		kernels->widen_f16(data, count, out);
+	else
+		reference_widen_f16(data, count, out);
 }
 
 static void widen_bf16(const struct kernels *kernels, const void *data, size_t count, float *out)
 {
-	const unsigned char *from = data;
-	(void)kernels;
-	for (size_t i = 0; i < count; i++) {
-		uint16_t half;
-		memcpy(&half, from + 2 * i, sizeof half);
-		out[i] = float_of_bits((uint32_t)half << 16);
-	}
+	if (kernels)
+		kernels->widen_bf16(data, count, out);
+	else
+		reference_widen_bf16(data, count, out);
 }
 
 const struct matrix_type matrix_f16 = {"float16", 1, 2, widen_f16};
@@ -66,36 +45,51 @@ struct matrix matrix_columns(const struct matrix *m, size_t first, size_t count)
 	return part;
 }
 
-/* `count` numbers from number `at` on as float32: where they are, or widened into `out`. */
-static const float *numbers(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count,
-			    float *out)
+/* out (count) = the numbers from number `at` on. */
+static void widen(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count, float *out)
 {
 	if (m->type)
 		m->type->widen(kernels, number_at(m, at), count, out);
 	else
 		memcpy(out, number_at(m, at), count * sizeof *out);
-	return out;
 }
 
 /* Without kernels, the transpose of rows (cols, inner) into a tile. */
 static void transpose(float *tile, const float *rows, size_t cols, size_t inner)
 {
-	for (size_t i = 0; i < inner; i++)
+	for (size_t i = 0; i < inner; i++) {
 		for (size_t c = 0; c < cols; c++)
 			tile[i * TILE + c] = rows[c * inner + i];
+		memset(tile + i * TILE + cols, 0, (TILE - cols) * sizeof *tile);
+	}
+}
+
+/* Where columns lie one after the other, they are transposed. */
+static void pack_columns(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows,
+			 size_t col, size_t cols, float *panel, float *scratch)
+{
+	if (kernels && matrix_is_in_place(m)) {
+		const float *data = m->data;
+		kernels->pack(panel, data + col * m->stride + row, m->stride, cols, rows, 1);
+		return;
+	}
+	for (size_t c = 0; c < cols; c++)
+		widen(kernels, m, (col + c) * m->stride + row, rows, scratch + c * rows);
+	if (kernels)
+		kernels->pack(panel, scratch, rows, cols, rows, 1);
+	else
+		transpose(panel, scratch, cols, rows);
 }
 
 void matrix_pack(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows, size_t col,
 		 size_t cols, float *panel, float *scratch)
 {
-	for (size_t r = 0; r < rows && !m->by_column; r++)
-		numbers(kernels, m, (row + r) * m->stride + col, cols, panel + r * TILE);
-	for (size_t c = 0; c < cols && m->by_column; c++)
-		numbers(kernels, m, (col + c) * m->stride + row, rows, scratch + c * rows);
-	if (m->by_column && kernels)
-		kernels->pack(panel, scratch, rows, cols, rows, 1);
-	else if (m->by_column)
-		transpose(panel, scratch, cols, rows);
-	for (size_t r = 0; r < rows && cols < TILE; r++)
+	if (m->by_column) {
+		pack_columns(kernels, m, row, rows, col, cols, panel, scratch);
+		return;
+	}
+	for (size_t r = 0; r < rows; r++) {
+		widen(kernels, m, (row + r) * m->stride + col, cols, panel + r * TILE);
 		memset(panel + r * TILE + cols, 0, (TILE - cols) * sizeof *panel);
+	}
 }

@@ -79,7 +79,8 @@ static void multiply(const struct projection *p, const struct part *part, const 
 	}
 	for (size_t first = 0; first < inner; first += GEMM_BLOCK) {
 		size_t count = size_min(inner - first, GEMM_BLOCK);
-		bool direct = part->rows < FEW_ROWS && part->cols == TILE && matrix_is_plain(w);
+		bool direct =
+		    part->rows < FEW_ROWS && part->cols == TILE && !w->by_column && matrix_is_in_place(w);
 		const float *columns = w->data;
 		if (!direct)
 			matrix_pack(p->kernels, w, first, count, part->col, part->cols, m->panel, m->wide);
@@ -153,6 +154,17 @@ static void product(struct projection *p, const struct part *part, const struct 
 	note_overflow(p, part, result);
 }
 
+static void add_residual(const struct projection *p, const struct part *part, float *result)
+{
+	for (size_t r = 0; r < part->rows; r++) {
+		const float *row = p->end->residual + (part->row + r) * p->w->cols + part->col;
+		if (p->kernels)
+			p->kernels->add(result + r * TILE, row, part->cols);
+		for (size_t c = 0; c < part->cols && !p->kernels; c++)
+			result[r * TILE + c] += row[c];
+	}
+}
+
 /* The activation, by itself or as what multiplies the result, and the residual. */
 static void end_part(struct projection *p, const struct part *part, const float *x, size_t worker,
 		     float *result)
@@ -165,14 +177,13 @@ static void end_part(struct projection *p, const struct part *part, const float 
 	} else {
 		product(p, part, end->gate, end->gate_bias, x, worker, gate);
 		activate(p->kernels, end->activation, gate, count);
-		for (size_t i = 0; i < count; i++)
+		if (p->kernels)
+			p->kernels->multiply(result, gate, count);
+		for (size_t i = 0; i < count && !p->kernels; i++)
 			result[i] *= gate[i];
 	}
-	for (size_t r = 0; r < part->rows && end->residual; r++) {
-		const float *add = end->residual + (part->row + r) * p->w->cols + part->col;
-		for (size_t c = 0; c < part->cols; c++)
-			result[r * TILE + c] += add[c];
-	}
+	if (end->residual)
+		add_residual(p, part, result);
 	note_overflow(p, part, result);
 }
 

@@ -1,5 +1,6 @@
 /* A whole set of kernels, written once: for a file that defines LANES (vector.h),
  * KERNELS_NAME and KERNELS_TEXT, and is compiled for one kind of processor. */
+#include "kernels/activations.h"
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
 #include "kernels/softmax.h"
@@ -7,6 +8,7 @@
 #include "kernels/transpose.h"
 #include "kernels/variants.h"
 #include "kernels/vector.h"
+#include "kernels/widen.h"
 
 _Static_assert(TILE % LANES == 0, "the last vector of a tile's row ends with the row");
 
@@ -27,4 +29,9 @@ const struct kernels KERNELS_NAME = {
     .sum_columns = sum_columns,
     .pack = pack,
     .unpack = unpack,
+    .widen_f16 = widen_f16,
+    .widen_bf16 = widen_bf16,
+    .activate = activate_numbers,
+    .multiply = multiply,
+    .add = add,
 };
