@@ -145,7 +145,7 @@ $(PAGE_OBJECTS): %.o: %.c $(BUILD)/flags
 $(BUILD)/src/%/project.o: FILE_CFLAGS = -fno-builtin-memcpy -fno-builtin-memset
 
 # Loops that the compiler's vectoriser makes fast, which changes no result.
-$(addprefix $(BUILD)/src/attention/,rotary.o vector_norm.o row_norm.o): FILE_CFLAGS = -O3
+$(addprefix $(BUILD)/src/attention/,blocks.o matrix.o rotary.o vector_norm.o row_norm.o): FILE_CFLAGS = -O3
 
 # The reference wants it, too.  Each set
 # of kernels is for the processors that its flags name (select.c checks).

@@ -3,8 +3,16 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/half.h"
 #include "kernels/kernels.h"
 #include "kernels/reference.h"
+
+float matrix_half(const void *data)
+{
+	uint16_t half;
+	memcpy(&half, data, sizeof half);
+	return half_value(half);
+}
 
 static void widen_f16(const struct kernels *kernels, const void *data, size_t count, float *out)
 {

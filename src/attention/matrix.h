@@ -22,6 +22,8 @@ struct matrix_type {
 
 extern const struct matrix_type matrix_f16, matrix_bf16;
 
+float matrix_half(const void *data); /* a float16 at any address */
+
 /* A float32 matrix used as it stands. */
 struct matrix matrix_plain(const float *data, size_t rows, size_t cols, size_t stride);
 

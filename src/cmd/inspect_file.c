@@ -10,7 +10,7 @@ static const char usage[] =
     "\n"
     "List what a file holds: tensors with their types and shapes, tokens, settings,\n"
     "and metadata that is no setting.\n"
-    "FILE is JSON, npy, npz, safetensors or text; '-' is standard input.\n"
+    "FILE is JSON, npy, npz, safetensors, GGUF or text; '-' is standard input.\n"
     "\n"
     "      --text            aligned text [on a terminal]\n"
     "      --tsv             a table: kind name type shape value [elsewhere]\n"

@@ -12,7 +12,8 @@ static const char usage[] =
     "\n"
     "Say what a model is: its family, layers, heads and other sizes, its parameters and how they\n"
     "are stored, its tokenizer, and whether attention can be computed with it.\n"
-    "MODEL is a folder with config.json and model.safetensors, or with shards and their index.\n"
+    "MODEL is a folder with config.json and model.safetensors, or with shards and their index;\n"
+    "or a GGUF file.\n"
     "\n"
     "      --text            aligned text [on a terminal]\n"
     "      --tsv             a table: name value [elsewhere]\n"
@@ -266,16 +267,19 @@ static void add_text(struct buffer *out, const struct model_view *v)
 
 /* --- the command --------------------------------------------------------------------------- */
 
-/* Beside config.json. */
+/* Beside config.json, or in the GGUF file. */
 static void open_tokenizer(struct model_view *v)
 {
 	const char *config = config_origin(checkpoint_config(v->s.checkpoint)), *slash = strrchr(config, '/');
-	char *folder = slash ? strndup(config, size_max((size_t)(slash - config), 1)) : strdup(".");
-	if (folder)
-		tokenizer_open(&v->tokenizer, folder, &v->tokenizer_why);
+	size_t length = checkpoint_is_gguf(v->s.checkpoint) ? strlen(config)
+			: slash                             ? size_max((size_t)(slash - config), 1)
+							    : 0;
+	char *path = length ? strndup(config, length) : strdup(".");
+	if (path)
+		tokenizer_open(&v->tokenizer, path, &v->tokenizer_why);
 	else
 		attn_fail_memory(&v->tokenizer_why);
-	free(folder);
+	free(path);
 }
 
 static enum attn_status inspect(const struct command *self, struct model_view *v, enum table_format format,

@@ -3,7 +3,12 @@
 #define ATTN_FILES_BYTES_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "util/error.h"
+
+struct tensor;
 
 enum {
 	HOST_IS_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
@@ -27,5 +32,10 @@ static inline uint64_t read_le64(const unsigned char *at)
 {
 	return read_le32(at) | (uint64_t)read_le32(at + 4) << 32;
 }
+
+/* Let *t have the elements data[bytes] of a file, little-endian and as many as it says: where they are,
+ * or on a big-endian host a converted copy.  On failure *t is released. */
+enum attn_status tensor_take_le(struct tensor *t, const unsigned char *data, size_t bytes,
+				struct attn_error *err);
 
 #endif

@@ -10,10 +10,10 @@ static const struct {
 	enum format format;
 	const char *name, *ending;
 } formats[] = {
-    {FORMAT_JSON, "json", ".json"},    {FORMAT_NPY, "npy", ".npy"},
-    {FORMAT_NPZ, "npz", ".npz"},       {FORMAT_SAFETENSORS, "safetensors", ".safetensors"},
-    {FORMAT_TEXT, "text", NULL},       {FORMAT_TSV, "tsv", ".tsv"},
-    {FORMAT_JSONL, "jsonl", ".jsonl"},
+    {FORMAT_JSON, "json", ".json"}, {FORMAT_NPY, "npy", ".npy"},
+    {FORMAT_NPZ, "npz", ".npz"},    {FORMAT_SAFETENSORS, "safetensors", ".safetensors"},
+    {FORMAT_GGUF, "GGUF", NULL},    {FORMAT_TEXT, "text", NULL},
+    {FORMAT_TSV, "tsv", ".tsv"},    {FORMAT_JSONL, "jsonl", ".jsonl"},
 };
 
 enum {
@@ -71,6 +71,8 @@ enum format format_sniff(const unsigned char *data, size_t length)
 {
 	if (starts_with(data, length, "\x93NUMPY"))
 		return FORMAT_NPY;
+	if (starts_with(data, length, "GGUF"))
+		return FORMAT_GGUF;
 	if (starts_with(data, length, "PK\3\4") || starts_with(data, length, "PK\5\6"))
 		return FORMAT_NPZ;
 	/* The length of a safetensors header may itself look like '{' or a space,

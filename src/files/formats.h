@@ -22,12 +22,13 @@ enum format {
 	FORMAT_NPY,
 	FORMAT_NPZ,
 	FORMAT_SAFETENSORS,
+	FORMAT_GGUF,  /* read only */
 	FORMAT_TEXT,  /* read only: a table, or a token a line */
 	FORMAT_TSV,   /* written only */
 	FORMAT_JSONL, /* written only */
 };
 
-/* Tell a format by its first bytes: "\x93NUMPY" is npy, "PK\3\4" or "PK\5\6" is
+/* Tell a format by its first bytes: "\x93NUMPY" is npy, "GGUF" is GGUF, "PK\3\4" or "PK\5\6" is
  * npz, eight bytes of little-endian length followed by '{' is safetensors, and
  * '{' or '[' after white space (and a UTF-8 byte order mark), before what JSON may have there,
  * is JSON; other UTF-8 is text. */
@@ -53,6 +54,11 @@ enum attn_status npz_parse(const unsigned char *data, size_t length, const char 
  * strings) and settings; other metadata keys are kept as settings too. */
 enum attn_status safetensors_parse(const unsigned char *data, size_t length, const char *origin,
 				   struct bundle *out, struct attn_error *err);
+
+/* GGUF: tensors of plain numbers; keys with one value as settings.  Tensors in blocks, and lists, are
+ * others. */
+enum attn_status gguf_parse(const unsigned char *data, size_t length, const char *origin, struct bundle *out,
+			    struct attn_error *err);
 
 /* JSON: see attn-formats(5).  A top-level array is one tensor or text without a
  * name (""). */

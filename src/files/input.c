@@ -45,7 +45,8 @@ static enum attn_status fail_format(const struct file_bytes *bytes, const char *
 {
 	if (is_pickle(bytes->data, bytes->length))
 		return checkpoint_fail(path, err);
-	return attn_fail(err, ATTN_BAD_INPUT, "unknown format, expected JSON, npy, npz, safetensors or text");
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "unknown format, expected JSON, npy, npz, safetensors, GGUF or text");
 }
 
 static enum attn_status parse_text(const struct file_bytes *bytes, const char *path, const struct want *want,
@@ -97,6 +98,8 @@ static enum attn_status parse(const struct file_bytes *bytes, enum format format
 		return npz_parse(bytes->data, bytes->length, path, out, err);
 	case FORMAT_SAFETENSORS:
 		return safetensors_parse(bytes->data, bytes->length, path, out, err);
+	case FORMAT_GGUF:
+		return gguf_parse(bytes->data, bytes->length, path, out, err);
 	case FORMAT_TEXT:
 		return parse_text(bytes, path, want, out, err);
 	default:

@@ -38,18 +38,7 @@ static enum attn_status add_tensor(const struct reader *r, const struct safetens
 	if (e->unread)
 		return add_unread(r, e);
 	TRY(tensor_init(&t, e->name, r->origin, e->dtype, e->rank, e->shape, r->err));
-	t.data = e->data;
-	if (HOST_IS_BIG_ENDIAN && dtype_size(e->dtype) > 1 && t.count > 0) {
-		size_t size = dtype_size(e->dtype);
-		unsigned char *to = t.owned = malloc(e->bytes);
-		if (!to) {
-			tensor_release(&t);
-			return attn_fail_memory(r->err);
-		}
-		for (size_t i = 0; i < e->bytes; i++)
-			to[i] = e->data[i - i % size + (size - 1 - i % size)];
-		t.data = to;
-	}
+	TRY(tensor_take_le(&t, e->data, e->bytes, r->err));
 	return bundle_add_tensor(r->out, &t, r->err);
 }
 

@@ -43,21 +43,21 @@ static bool ends_with(const char *text, const char *ending)
 
 /* --- what is there instead ------------------------------------------------------------- */
 
-/* The first name in a folder, in the order of bytes, that ends so (and begins so), into
- * name[256]; false: there is none. */
-static bool find_file(const char *folder, const char *beginning, const char *ending, char *name)
+/* How many names in a folder begin and end so; the first of them, in the order of bytes, into
+ * name[256]. */
+static size_t find_file(const char *folder, const char *beginning, const char *ending, char *name)
 {
 	DIR *directory = opendir(folder);
-	bool found = false;
+	size_t found = 0;
 	if (!directory)
-		return false;
+		return 0;
 	for (struct dirent *entry; (entry = readdir(directory));) {
 		const char *other = entry->d_name;
 		if (other[0] == '.' || strncmp(other, beginning, strlen(beginning)) != 0 ||
-		    !ends_with(other, ending) || (found && strcmp(other, name) > 0))
+		    !ends_with(other, ending))
 			continue;
-		snprintf(name, 256, "%s", other);
-		found = true;
+		if (found++ == 0 || strcmp(other, name) < 0)
+			snprintf(name, 256, "%s", other);
 	}
 	closedir(directory);
 	return found;
@@ -104,7 +104,7 @@ static enum attn_status fail_no_config(const char *folder, struct attn_error *er
 {
 	char name[256];
 	char *inside = is_there(folder, "snapshots") ? folder_path(folder, "snapshots") : NULL;
-	bool cached = inside && find_file(inside, "", "", name);
+	bool cached = inside && find_file(inside, "", "", name) > 0;
 	free(inside);
 	if (cached)
 		return attn_fail(err, ATTN_BAD_INPUT,
@@ -164,6 +164,15 @@ static enum attn_status open_beside(struct checkpoint *cp, const char *folder, s
 	return checkpoint_open_file(cp, strdup(cp->path), err);
 }
 
+/* A folder with a GGUF file and nothing else to read. */
+static enum attn_status open_only(struct checkpoint *cp, const char *name, struct attn_error *err)
+{
+	char *path = folder_path(cp->path, name);
+	enum attn_status status = path ? gguf_checkpoint_open(cp, path, err) : attn_fail_memory(err);
+	free(path);
+	return status;
+}
+
 static enum attn_status open_single(struct checkpoint *cp, struct attn_error *err)
 {
 	const char *slash = strrchr(cp->path, '/'), *name = slash ? slash + 1 : cp->path;
@@ -171,7 +180,9 @@ static enum attn_status open_single(struct checkpoint *cp, struct attn_error *er
 	enum attn_status status;
 	if (!folder)
 		return attn_fail_memory(err);
-	if (ends_with(name, ".safetensors"))
+	if (ends_with(name, ".gguf"))
+		status = gguf_checkpoint_open(cp, cp->path, err);
+	else if (ends_with(name, ".safetensors"))
 		status = open_beside(cp, folder, err);
 	else if (ends_with(name, ".bin") && strncmp(name, "pytorch_model", 13) == 0)
 		status = fail_pickle(folder, name, err);
@@ -180,11 +191,10 @@ static enum attn_status open_single(struct checkpoint *cp, struct attn_error *er
 				   "'%.300s' is one of the files of a model, did you mean '%.300s'", cp->path,
 				   folder);
 	else
-		status =
-		    attn_fail(err, ATTN_BAD_INPUT,
-			      "'%.300s' is no model, expected a folder with '" CONFIG_FILE
-			      "' and '" WEIGHTS_FILE "', or a .safetensors file beside a '" CONFIG_FILE "'",
-			      cp->path);
+		status = attn_fail(err, ATTN_BAD_INPUT,
+				   "'%.300s' is no model, expected a folder with '" CONFIG_FILE
+				   "' and '" WEIGHTS_FILE "', or a .gguf file",
+				   cp->path);
 	free(folder);
 	return status;
 }
@@ -192,12 +202,14 @@ static enum attn_status open_single(struct checkpoint *cp, struct attn_error *er
 enum attn_status folder_open(struct checkpoint *cp, struct attn_error *err)
 {
 	struct stat st;
+	char name[256];
 	if (stat(cp->path, &st) != 0)
 		return attn_fail_errno(err, ATTN_FAILED, "could not open '%.300s'", cp->path);
 	if (!S_ISDIR(st.st_mode))
 		return open_single(cp, err);
 	if (!is_there(cp->path, CONFIG_FILE))
-		return fail_no_config(cp->path, err);
+		return find_file(cp->path, "", ".gguf", name) == 1 ? open_only(cp, name, err)
+								   : fail_no_config(cp->path, err);
 	TRY(open_config(cp, cp->path, err));
 	if (is_there(cp->path, WEIGHTS_FILE))
 		return checkpoint_open_file(cp, folder_path(cp->path, WEIGHTS_FILE), err);

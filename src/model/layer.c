@@ -66,16 +66,11 @@ static enum attn_status matrix_of(const struct finder *f, const struct model_ten
 			       .cols = t->shape[!by_output],
 			       .stride = t->shape[1],
 			       .by_column = by_output};
-	if (type->computed && type->values == 1 && type->dtype == DTYPE_F32)
+	out->type = type->matrix;
+	if (type->matrix || (type->computed && type->dtype == DTYPE_F32))
 		return ATTN_OK;
-	if (type->computed && type->values == 1 && type->dtype == DTYPE_F16)
-		out->type = &matrix_f16;
-	else if (type->computed && type->values == 1 && type->dtype == DTYPE_BF16)
-		out->type = &matrix_bf16;
-	return out->type ? ATTN_OK
-			 : attn_fail(f->err, ATTN_BAD_INPUT,
-				     "'%s': '%s' is %s, expected float32, float16 or bfloat16", t->origin,
-				     t->name, type->name);
+	return attn_fail(f->err, ATTN_BAD_INPUT, "'%s': '%s' is of %s, expected " MODEL_TYPES_EXPECTED,
+			 t->origin, t->name, t->type_name);
 }
 
 enum attn_status find_vector(const struct finder *f, const char *name, const char *ending, size_t layer,
@@ -109,7 +104,7 @@ enum attn_status find_linear(const struct finder *f, const char *name, size_t la
 			     size_t outputs, bool bias, struct linear *out)
 {
 	const struct model_tensor *t;
-	bool by_output = f->a->family->layout == BY_OUTPUT;
+	bool by_output = f->a->family->layout == BY_OUTPUT || checkpoint_is_gguf(f->checkpoint);
 	*out = (struct linear){0};
 	TRY(find_tensor(f, name, ".weight", layer, true, by_output ? outputs : in, by_output ? in : outputs,
 			&t));

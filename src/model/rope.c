@@ -164,6 +164,7 @@ enum attn_status rope_init(struct rope *rope, const struct config *c, size_t siz
 	rope->rotary = (struct rotary){.divisor = 1};
 	TRY(number(&r, "rope_theta", 10000, 1.001, &rope->rotary.base));
 	TRY(config_number(c, place(&r, "partial_rotary_factor", key), 1, 0, 1, &share, err));
+	TRY(config_bool(c, "rope_interleaved", false, &rope->rotary.interleaved, err)); /* of GGUF files */
 	rope->rotary.dims = (size_t)((double)size * share);
 	if (rope->rotary.dims % 2 != 0)
 		return config_fail(c, config_has(c, key) ? key : "head_dim",

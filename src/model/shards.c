@@ -76,6 +76,17 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->tensor.name, y->tensor.name);
 }
 
+enum attn_status checkpoint_sort_places(struct checkpoint *cp, struct attn_error *err)
+{
+	qsort(cp->places, cp->count, sizeof *cp->places, by_name);
+	for (size_t i = 1; i < cp->count; i++)
+		if (by_name(&cp->places[i], &cp->places[i - 1]) == 0)
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%.300s': tensor '%.200s' may be given only once",
+					 cp->shards[cp->places[i].shard].path, cp->places[i].tensor.name);
+	return ATTN_OK;
+}
+
 enum attn_status checkpoint_open_file(struct checkpoint *cp, char *path, struct attn_error *err)
 {
 	cp->shards = path ? array_alloc(1, sizeof *cp->shards) : NULL;
@@ -95,8 +106,7 @@ enum attn_status checkpoint_open_file(struct checkpoint *cp, char *path, struct 
 		t->name = s->header.tensors[cp->count].name;
 		fill(t, &s->header.tensors[cp->count], s->path);
 	}
-	qsort(cp->places, cp->count, sizeof *cp->places, by_name);
-	return ATTN_OK;
+	return checkpoint_sort_places(cp, err);
 }
 
 /* --- the index ------------------------------------------------------------------------- */

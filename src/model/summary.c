@@ -4,17 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A size under the first of its names that config.json has, by itself or in the part that is about
- * text; 0 where it has none.  What is no size is left to whoever computes with it. */
+#include "model/gguf_internal.h"
+
+/* A size under the first of its names that the config has: by itself, in the part that is about text,
+ * or behind the architecture that a GGUF file names; 0 where it has none.  What is no size is left to
+ * whoever computes with it. */
 static size_t size_of(const struct config *c, const char *const *names)
 {
-	static const char *const parts[] = {"", "text_config."};
-	for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+	char parts[3][100] = {"", "text_config."};
+	snprintf(parts[2], sizeof parts[2], "%.70s.", config_text(c, GGUF_ARCHITECTURE, ""));
+	for (size_t p = 0; p < 3; p++) {
 		for (size_t i = 0; names[i]; i++) {
-			char key[100];
+			char key[256];
 			size_t found = 0;
-			snprintf(key, sizeof key, "%s%s", parts[p], names[i]);
-			if (config_size(c, key, 0, 0, SIZE_MAX, &found, NULL) == ATTN_OK && found > 0)
+			if (snprintf(key, sizeof key, "%s%s", parts[p], names[i]) < (int)sizeof key &&
+			    config_size(c, key, 0, 0, SIZE_MAX, &found, NULL) == ATTN_OK && found > 0)
 				return found;
 		}
 	}
@@ -25,17 +29,18 @@ static size_t size_of(const struct config *c, const char *const *names)
 
 static void read_sizes(struct model_summary *s, const struct config *c)
 {
-	s->layers = SIZE_OF(c, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers");
-	s->decoder_layers = SIZE_OF(c, "num_decoder_layers", "decoder_layers");
-	s->heads =
-	    SIZE_OF(c, "num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads");
-	s->kv_heads = SIZE_OF(c, "num_key_value_heads");
-	s->width = SIZE_OF(c, "hidden_size", "n_embd", "d_model", "dim");
-	s->head_size = SIZE_OF(c, "head_dim", "d_kv");
-	s->feed_forward =
-	    SIZE_OF(c, "intermediate_size", "n_inner", "d_ff", "ffn_dim", "encoder_ffn_dim", "hidden_dim");
+	s->layers = SIZE_OF(c, "num_hidden_layers", "n_layer", "num_layers", "n_layers", "encoder_layers",
+			    "block_count");
+	s->decoder_layers = SIZE_OF(c, "num_decoder_layers", "decoder_layers", "decoder_block_count");
+	s->heads = SIZE_OF(c, "num_attention_heads", "n_head", "num_heads", "n_heads",
+			   "encoder_attention_heads", "attention.head_count");
+	s->kv_heads = SIZE_OF(c, "num_key_value_heads", "attention.head_count_kv");
+	s->width = SIZE_OF(c, "hidden_size", "n_embd", "d_model", "dim", "embedding_length");
+	s->head_size = SIZE_OF(c, "head_dim", "d_kv", "attention.key_length");
+	s->feed_forward = SIZE_OF(c, "intermediate_size", "n_inner", "d_ff", "ffn_dim", "encoder_ffn_dim",
+				  "hidden_dim", "feed_forward_length");
 	s->vocabulary = SIZE_OF(c, "vocab_size");
-	s->positions = SIZE_OF(c, "max_position_embeddings", "n_positions");
+	s->positions = SIZE_OF(c, "max_position_embeddings", "n_positions", "context_length");
 	if (s->kv_heads == 0)
 		s->kv_heads = s->heads;
 	if (s->head_size == 0 && s->heads > 0 && s->width % s->heads == 0)
@@ -104,7 +109,8 @@ enum attn_status model_summary_open(struct model_summary *s, const char *path, s
 	*s = (struct model_summary){0};
 	TRY(checkpoint_open(&s->checkpoint, path, err));
 	TRY(checkpoint_open_shards(s->checkpoint, err));
-	s->model_type = config_text(checkpoint_config(s->checkpoint), "model_type", NULL);
+	const char *key = checkpoint_is_gguf(s->checkpoint) ? GGUF_ARCHITECTURE : "model_type";
+	s->model_type = config_text(checkpoint_config(s->checkpoint), key, NULL);
 	count_tensors(s, s->checkpoint);
 	if (open_model(s, path) == ATTN_OK) {
 		take_sizes(s, &s->model->a);

@@ -1,5 +1,6 @@
-#include "model/weights_internal.h"
+#include "model/gguf_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ void checkpoint_free(struct checkpoint *cp)
 		return;
 	for (size_t i = 0; i < cp->shard_count; i++) {
 		safetensors_release(&cp->shards[i].header);
+		gguf_release(&cp->shards[i].gguf);
 		file_bytes_release(&cp->shards[i].bytes);
 		free(cp->shards[i].path);
 	}
@@ -69,6 +71,11 @@ void checkpoint_free(struct checkpoint *cp)
 const char *checkpoint_path(const struct checkpoint *cp)
 {
 	return cp->path;
+}
+
+bool checkpoint_is_gguf(const struct checkpoint *cp)
+{
+	return cp->shard_count > 0 && cp->shards[0].gguf.version > 0;
 }
 
 const struct config *checkpoint_config(const struct checkpoint *cp)
@@ -134,6 +141,14 @@ static struct place *find_place(const struct checkpoint *cp, const char *name)
 	return found;
 }
 
+/* In a GGUF file. */
+static struct place *find_converted(const struct checkpoint *cp, const char *name)
+{
+	char text[NAME_SIZE];
+	const char *architecture = config_text(cp->config, GGUF_ARCHITECTURE, "");
+	return gguf_tensor_name(architecture, name, text, sizeof text) ? checkpoint_place(cp, text) : NULL;
+}
+
 /* The index has a name that its shard must have, too. */
 static enum attn_status check_kept(const struct checkpoint *cp, const struct place *p, struct attn_error *err)
 {
@@ -148,6 +163,8 @@ enum attn_status checkpoint_find(const struct checkpoint *cp, const char *name,
 				 const struct model_tensor **out, struct attn_error *err)
 {
 	struct place *p = find_place(cp, name);
+	if (!p && checkpoint_is_gguf(cp))
+		p = find_converted(cp, name);
 	*out = NULL;
 	if (!p)
 		return ATTN_OK;
@@ -164,16 +181,39 @@ enum attn_status model_tensor_check_type(const struct model_tensor *t, struct at
 	if (t->type->computed)
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT,
-			 "'%.300s': '%.200s' is of %.50s, expected float32, float16, bfloat16 or float64",
-			 t->origin, t->name, t->type_name);
+			 "'%.300s': '%.200s' is of %.50s, expected " MODEL_TYPES_EXPECTED, t->origin, t->name,
+			 t->type_name);
+}
+
+/* ATTN_BAD_INPUT at the first number that is not finite. */
+static enum attn_status check_floats(const struct model_tensor *t, size_t first, size_t count,
+				     const float *out, struct attn_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(out[i]))
+			return attn_fail(err, ATTN_BAD_INPUT,
+					 "'%.300s': element %zu of '%.200s' is %s, expected a finite number",
+					 t->origin, first + i, t->name, isnan(out[i]) ? "nan" : "infinite");
+	return ATTN_OK;
 }
 
 enum attn_status model_tensor_floats(const struct model_tensor *t, size_t first, size_t count, float *out,
 				     struct attn_error *err)
 {
+	const struct value_type *type = t->type;
 	TRY(model_tensor_check_type(t, err));
+	if (type->values > 1) {
+		const char *blocks = t->data;
+		if (first % type->values != 0 || count % type->values != 0)
+			return attn_fail(
+			    err, ATTN_BAD_INPUT,
+			    "'%.300s': '%.200s' is %s, whose %zu numbers a block are more than its rows",
+			    t->origin, t->name, t->type_name, type->values);
+		type->matrix->widen(NULL, blocks + first / type->values * type->bytes, count, out);
+		return check_floats(t, first, count, out, err);
+	}
 	struct tensor view;
-	TRY(tensor_init(&view, t->name, t->origin, t->type->dtype, t->rank, t->shape, err));
+	TRY(tensor_init(&view, t->name, t->origin, type->dtype, t->rank, t->shape, err));
 	view.data = t->data;
 	enum attn_status status = tensor_part_to_f32(&view, first, count, out, err);
 	tensor_release(&view);

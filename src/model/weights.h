@@ -2,8 +2,8 @@
  * somebody computes with them.
  *
  * A checkpoint is a folder (config.json and model.safetensors, or shards and their
- * model.safetensors.index.json), or one .safetensors file with config.json beside it.  Of shards only
- * those are opened whose tensors are asked for.
+ * model.safetensors.index.json), one .safetensors file with config.json beside it, or a GGUF file.  Of
+ * shards only those are opened whose tensors are asked for; of GGUF, whose files have no index, all.
  */
 #ifndef ATTN_MODEL_WEIGHTS_H
 #define ATTN_MODEL_WEIGHTS_H
@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "files/value_type.h"
 #include "model/config.h"
-#include "model/value_type.h"
 #include "util/error.h"
 
 struct model_tensor {
@@ -38,6 +38,13 @@ void checkpoint_free(struct checkpoint *cp);
 const char *checkpoint_path(const struct checkpoint *cp); /* as it was opened */
 const struct config *checkpoint_config(const struct checkpoint *cp);
 
+/* Whether it is a GGUF file: its config has the keys of one ("llama.block_count"), but for lists of
+ * more than 4096, and its tensors the names of one ("blk.0.attn_q.weight").  Where its architecture is
+ * a family's, its config has also the family's keys ("num_hidden_layers"), and tensors are found by the
+ * family's names, too.  Matrices are (out, in) in all of them.  With "rope_interleaved" queries and keys
+ * are rotated in pairs (2c, 2c + 1), in whose order their rows were put. */
+bool checkpoint_is_gguf(const struct checkpoint *cp);
+
 /* Find a tensor by its family's name for it, whatever the file puts before all names: "bert." or
  * "model." of a model with a head, nothing of one saved without.  NAME.gamma and NAME.beta are taken
  * for NAME.weight and NAME.bias.  *out is NULL where there is none.  Where the tensor is in a shard
@@ -45,6 +52,8 @@ const struct config *checkpoint_config(const struct checkpoint *cp);
  * does not hold what the index promises.  The tensor lives as long as the checkpoint. */
 enum attn_status checkpoint_find(const struct checkpoint *cp, const char *name,
 				 const struct model_tensor **out, struct attn_error *err);
+
+#define MODEL_TYPES_EXPECTED "float32, float16, bfloat16, or Q2_K to Q8_0 of GGUF"
 
 /* ATTN_BAD_INPUT that names file, tensor and type where elements of the type are not computed with. */
 enum attn_status model_tensor_check_type(const struct model_tensor *t, struct attn_error *err);

@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "files/gguf.h"
 #include "files/input.h"
 #include "files/safetensors.h"
 #include "model/weights.h"
@@ -17,6 +18,7 @@ struct shard {
 	char *path;
 	struct file_bytes bytes; /* all zero until it is opened; so too below */
 	struct safetensors header;
+	struct gguf gguf; /* in place of the header, where it is such a file; it is open from the start */
 };
 
 /* A name in a checkpoint, sorted by it. */
@@ -48,8 +50,13 @@ enum attn_status checkpoint_open_file(struct checkpoint *cp, char *path, struct 
 enum attn_status checkpoint_read_index(struct checkpoint *cp, const unsigned char *data, size_t length,
 				       const char *path, struct attn_error *err);
 
-/* Fill in *cp, which has a path, from what stands there. */
+/* Sort the places by name: ATTN_BAD_INPUT where one comes twice. */
+enum attn_status checkpoint_sort_places(struct checkpoint *cp, struct attn_error *err);
+
+/* Fill in *cp, which has a path, from what stands there: any checkpoint; or
+ * from the GGUF file at `path`. */
 enum attn_status folder_open(struct checkpoint *cp, struct attn_error *err);
+enum attn_status gguf_checkpoint_open(struct checkpoint *cp, const char *path, struct attn_error *err);
 
 /* FOLDER/NAME, to be freed; NULL: no memory. */
 char *folder_path(const char *folder, const char *name);

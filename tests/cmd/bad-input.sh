@@ -20,7 +20,7 @@ refused()
 	fi
 }
 
-for format in json npy npz safetensors; do
+for format in json npy npz safetensors gguf; do
 	for file in "$corpus/$format"/bad-*; do
 		if [[ $file == */npz/bad-crc.npz ]]; then # seen when the array is used
 			refused "'$file': 'q.npy': data is damaged" "q=$file" "k=$file:q" --packed
@@ -58,7 +58,7 @@ refused "'/dev/null' is empty" /dev/null
 printf 'Once upon a time' > story.txt
 refused "'story.txt': not a table of numbers" story.txt
 printf 'Once\001upon' > story.bin
-refused "'story.bin': unknown format, expected JSON, npy, npz, safetensors or text" story.bin
+refused "'story.bin': unknown format, expected JSON, npy, npz, safetensors, GGUF or text" story.bin
 head -c 100000 /dev/zero > zeros
 refused "'zeros'" zeros
 

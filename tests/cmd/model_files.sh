@@ -274,6 +274,81 @@ refused 3 "'m/model.safetensors.index.json': line 1, column 16: expected a value
 truncate -s 100M m/model.safetensors.index.json
 refused 3 "'m/model.safetensors.index.json' is 104857600 bytes, expected at most "
 
+# --- GGUF -----------------------------------------------------------------------
+
+# le SIZE NUMBER: little-endian bytes of a number.
+le()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		printf "\\x$(printf %02x $(($2 >> 8 * i & 255)))"
+	done
+}
+
+string()
+{
+	le 8 ${#1}
+	printf %s "$1"
+}
+
+# part COUNT TOTAL NAME: one of COUNT files, which have TOTAL tensors together; a float32 in NAME.
+part()
+{
+	printf GGUF
+	le 4 3
+	le 8 1
+	le 8 3
+	string general.architecture
+	le 4 8
+	string llama
+	string split.count
+	le 4 2
+	le 2 "$1"
+	string split.tensors.count
+	le 4 5
+	le 4 "$2"
+	string "$3"
+	le 4 1
+	le 8 1
+	le 4 0
+	le 8 0
+	head -c 64 /dev/zero
+}
+
+mkdir g parts
+part 1 1 a > g/only.gguf
+unsupported "'g/only.gguf': " g/only.gguf
+is "its architecture" "$(grep ^model_type out)" "model_type	llama"
+unsupported "'g': tensor " g
+cp g/only.gguf g/other.gguf
+refused 3 "'g' has no 'config.json', did you mean 'g/only.gguf'" g
+part 2 2 a > parts/x-00001-of-00002.gguf
+part 2 2 b > parts/x-00002-of-00002.gguf
+for i in 1 2; do
+	unsupported "" parts/x-0000$i-of-00002.gguf
+	is "files of part $i" "$(grep ^file out | tr '\n' ' ')" \
+		"file	parts/x-00001-of-00002.gguf file	parts/x-00002-of-00002.gguf "
+	is "tensors" "$(grep ^tensors out)" "tensors	2"
+done
+part 2 2 a > parts/x-00002-of-00002.gguf
+refused 3 "tensor 'a' may be given only once" parts/x-00001-of-00002.gguf
+part 2 3 b > parts/x-00001-of-00002.gguf
+refused 3 "'parts/x-00001-of-00002.gguf': 'split.tensors.count' is 3, but its 2 files hold 2 tensors" \
+	parts/x-00001-of-00002.gguf
+rm parts/x-00002-of-00002.gguf
+refused 4 "could not open 'parts/x-00002-of-00002.gguf'" parts/x-00001-of-00002.gguf
+part 2 2 a > parts/y.gguf
+refused 3 "'parts/y.gguf': 'split.count' is 2, expected a file called NAME-00001-of-00002.gguf" parts/y.gguf
+part 60000 2 a > parts/y.gguf
+refused 3 "'parts/y.gguf': 'split.count' is 60000, expected a whole number up to 10000" parts/y.gguf
+printf 'GGUF' > parts/z.gguf
+refused 3 "'parts/z.gguf': file ends at byte 4, in the header" parts/z.gguf
+: > parts/z.gguf
+refused 3 "'parts/z.gguf' is empty" parts/z.gguf
+for file in "$root"/tests/fuzz/corpus/gguf/bad-*.gguf; do
+	refused 3 "'$file': " "$file"
+done
+
 # --- other folders that people have -----------------------------------------------
 
 mkdir -p hub/snapshots/abc hub/refs adapter

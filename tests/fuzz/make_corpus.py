@@ -604,9 +604,94 @@ def make_model_json():
         put("model_json/%s.json" % name, text.encode())
 
 
+def gguf_string(text):
+    data = text if isinstance(text, bytes) else text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def gguf_pair(key, kind, value):
+    """A value is bytes, or for an array (kind 9) those with its element type and length."""
+    return gguf_string(key) + struct.pack("<I", kind) + value
+
+
+def gguf_array(kind, count, data):
+    return struct.pack("<IQ", kind, count) + data
+
+
+def gguf_tensor(name, dims, kind=0, offset=0):
+    return gguf_string(name) + struct.pack("<I%dQIQ" % len(dims), len(dims), *dims, kind, offset)
+
+
+def gguf(pairs=(), tensors=(), data=b"", version=3, pair_count=None, tensor_count=None, alignment=32):
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors) if tensor_count is None else tensor_count,
+                                 len(pairs) if pair_count is None else pair_count)
+    head += b"".join(pairs) + b"".join(tensors)
+    return head + (bytes(-len(head) % alignment) + data if data else b"")
+
+
+def make_gguf():
+    u32 = struct.Struct("<I").pack
+    architecture = gguf_pair("general.architecture", 8, gguf_string("llama"))
+    kinds = [gguf_pair("k.u8", 0, b"\xff"), gguf_pair("k.i8", 1, b"\xff"), gguf_pair("k.u16", 2, b"\xfe\xff"),
+             gguf_pair("k.i16", 3, b"\xfe\xff"), gguf_pair("k.u32", 4, u32(4000000000)),
+             gguf_pair("k.i32", 5, struct.pack("<i", -5)), gguf_pair("k.f32", 6, struct.pack("<f", 0.1)),
+             gguf_pair("k.bool", 7, b"\1"), gguf_pair("k.text", 8, gguf_string("\u2581it")),
+             gguf_pair("k.u64", 10, struct.pack("<Q", 1 << 40)), gguf_pair("k.i64", 11, struct.pack("<q", -(1 << 40))),
+             gguf_pair("k.f64", 12, struct.pack("<d", 0.1)),
+             gguf_pair("k.texts", 9, gguf_array(8, 3, gguf_string("a") + gguf_string("") + gguf_string("bc"))),
+             gguf_pair("k.bools", 9, gguf_array(7, 2, b"\0\1")), gguf_pair("k.empty", 9, gguf_array(4, 0, b"")),
+             gguf_pair("k.numbers", 9, gguf_array(5, 3, struct.pack("<3i", 1, -2, 3)))]
+    six = np.arange(6, dtype="<f4").tobytes()
+    a = gguf_tensor("a.weight", (3, 2))
+    files = {
+        "good": gguf([architecture] + kinds, [a, gguf_tensor("b.weight", (4,), 1, 32)],
+                     six + bytes(8) + np.array([1, -2, 0.5, 0], "<f2").tobytes()),
+        "version2": gguf([architecture], [a], six, version=2),
+        "empty": gguf(),
+        "scalar": gguf([], [gguf_tensor("s", ())], six[:4]),
+        "blocks": gguf([], [gguf_tensor("q", (32, 2), 2), gguf_tensor("x", (64,), 40, 64)], bytes(64) + b"\1"),
+        "aligned64": gguf([gguf_pair("general.alignment", 4, u32(64))], [a, gguf_tensor("b", (1,), 0, 64)],
+                          six + bytes(40) + six[4:8], alignment=64),
+        "not-utf8": gguf([gguf_pair("k", 8, gguf_string(b"\xff\0"))]),
+        "bad-short": b"GGUF\3\0\0",
+        "bad-version1": gguf(version=1),
+        "bad-version4": gguf(version=4),
+        "bad-big-endian": gguf(version=3 << 24),
+        "bad-pairs": gguf(pair_count=1 << 60),
+        "bad-tensors": gguf(tensor_count=(1 << 64) - 1),
+        "bad-pair-missing": gguf([architecture], pair_count=2) + bytes(20),
+        "bad-key-empty": gguf([gguf_pair("", 0, b"\1")]) + bytes(8),
+        "bad-key-huge": gguf([struct.pack("<Q", 1 << 62) + bytes(20)]),
+        "bad-key-long": gguf([gguf_pair("k" * 70000, 0, b"\1")]),
+        "bad-key-nul": gguf([gguf_pair("k\0k", 0, b"\1")]),
+        "bad-key-twice": gguf([gguf_pair("k", 0, b"\1"), gguf_pair("j", 0, b"\1"), gguf_pair("k", 0, b"\2")]),
+        "bad-kind": gguf([gguf_pair("k", 13, b"\1")]),
+        "bad-array-kind": gguf([gguf_pair("k", 9, gguf_array(13, 1, b"\1"))]),
+        "bad-array-array": gguf([gguf_pair("k", 9, gguf_array(9, 1, gguf_array(0, 1, b"\1")))]),
+        "bad-array-huge": gguf([gguf_pair("k", 9, gguf_array(12, 1 << 61, b"\1"))]),
+        "bad-text-huge": gguf([gguf_pair("k", 8, struct.pack("<Q", (1 << 64) - 1))]),
+        "bad-texts-cut": gguf([gguf_pair("k", 9, gguf_array(8, 2, gguf_string("ab") + struct.pack("<Q", 9)))]),
+        "bad-alignment-zero": gguf([gguf_pair("general.alignment", 4, u32(0))]),
+        "bad-alignment-odd": gguf([gguf_pair("general.alignment", 4, u32(48))]),
+        "bad-alignment-text": gguf([gguf_pair("general.alignment", 8, gguf_string("32"))]),
+        "bad-rank": gguf([], [gguf_tensor("t", (1, 1, 1, 1, 1))], six),
+        "bad-dims": gguf([], [gguf_tensor("t", (1 << 33, 1 << 33))], six),
+        "bad-bytes": gguf([], [gguf_tensor("t", ((1 << 62),), 0)], six),
+        "bad-block": gguf([], [gguf_tensor("t", (33,), 2)], bytes(99)),
+        "bad-offset": gguf([], [gguf_tensor("t", (2,), 0, 8)], six),
+        "bad-offset-huge": gguf([], [gguf_tensor("t", (2,), 0, (1 << 64) - 32)], six),
+        "bad-beyond": gguf([], [gguf_tensor("t", (7,))], six),
+        "bad-no-data": gguf([], [a]),
+        "bad-name-twice": gguf([], [a, gguf_tensor("b", (1,)), a], six),
+        "bad-name-nul": gguf([], [gguf_tensor("t\0", (1,))], six),
+    }
+    for name, data in files.items():
+        put("gguf/%s.gguf" % name, data)
+
+
 if __name__ == "__main__":
     for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture",
-                   "model_json"):
+                   "model_json", "gguf"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -617,3 +702,4 @@ if __name__ == "__main__":
     make_parts()
     make_picture()
     make_model_json()
+    make_gguf()

@@ -349,10 +349,9 @@ static void test_types(void **state)
 		char message[200];
 		checkpoint_find(cp, refused[i][0], &t, NULL);
 		assert_int_equal(model_tensor_floats(t, 0, 1, out, &err), ATTN_BAD_INPUT);
-		snprintf(
-		    message, sizeof message,
-		    "'m/model.safetensors': '%s' is of %s, expected float32, float16, bfloat16 or float64",
-		    refused[i][0], refused[i][1]);
+		snprintf(message, sizeof message,
+			 "'m/model.safetensors': '%s' is of %s, expected " MODEL_TYPES_EXPECTED,
+			 refused[i][0], refused[i][1]);
 		assert_string_equal(err.message, message);
 	}
 	checkpoint_find(cp, "n", &t, NULL);

@@ -224,6 +224,34 @@ static void test_families(void **state)
 	check_folder("families", names);
 }
 
+/* The same models as GGUF files. */
+static void test_gguf(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"bert_bare",        "gpt2",  "llama2", "llama3",
+					    "mistral_nowindow", "qwen2", "qwen3",  NULL};
+	for (size_t i = 0; names[i]; i++) {
+		char path[1000], expected[1100];
+		snprintf(path, sizeof path, "%s/models/families/%s/model.gguf", shared(), names[i]);
+		snprintf(expected, sizeof expected, "%s/models/families/%s/expected.safetensors", shared(),
+			 names[i]);
+		if (!there(path)) {
+			print_message("skipped: there is no %s\n", path);
+			skip();
+		}
+		check_model(path, expected);
+	}
+}
+
+/* Weights in blocks: the expected values are those of the numbers that the blocks stand for. */
+static void test_blocks(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"gguf_llama_blocks", "gguf_llama_q4_0", "gguf_llama_q4_k",
+					    "gguf_qwen2_q8_0", NULL};
+	check_folder("families", names);
+}
+
 static void test_trained(void **state)
 {
 	(void)state;
@@ -300,6 +328,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_families),
+	    cmocka_unit_test(test_gguf),
+	    cmocka_unit_test(test_blocks),
 	    cmocka_unit_test(test_trained),
 	    cmocka_unit_test(test_selections),
 	};

@@ -1,11 +1,12 @@
 /* How the elements of a checkpoint are stored: one by one, or in blocks that share scales (the block
- * formats of GGUF). */
-#ifndef ATTN_MODEL_VALUE_TYPE_H
-#define ATTN_MODEL_VALUE_TYPE_H
+ * formats of ggml, which GGUF files have). */
+#ifndef ATTN_FILES_VALUE_TYPE_H
+#define ATTN_FILES_VALUE_TYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attention/matrix.h"
 #include "input/tensor.h"
 
 struct value_type {
@@ -13,11 +14,14 @@ struct value_type {
 	size_t values, bytes; /* of a block; 1 value where elements stand alone; 0 and 0: not known */
 	enum dtype dtype;     /* of elements that stand alone */
 	bool computed;        /* whether weights of it are computed with */
+
+	/* How a product reads matrices of it; NULL: as float32, or not at all. */
+	const struct matrix_type *matrix;
 };
 
 const struct value_type *value_type_of(enum dtype dtype);
 
-/* A type by GGUF's number for it, or NULL where that stands for none. */
+/* A type by ggml's number for it, or NULL where that stands for none. */
 const struct value_type *value_type_of_ggml(unsigned long number);
 
 /* What no type is known of; its name is the file's to tell. */
