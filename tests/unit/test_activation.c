@@ -221,5 +221,6 @@ int main(void)
 	    cmocka_unit_test(test_names),     cmocka_unit_test(test_multiply_and_add),
 	    cmocka_unit_test(test_widened),
 	};
+	choose_seed();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
