@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "attention/attention.h"
+#include "attention/matrix.h"
 #include "attention/plan.h"
 #include "attention/rows.h"
 
@@ -190,12 +191,12 @@ static void test_projected(void **state)
 			      .embeddings = {x, 2, 2, 0},
 			      .source = {x, 2, 2, 0},
 			      .source_values = {x, 2, 2, 0},
-			      .wq = {wq, 2, 1, 1},
-			      .wk = {wk, 2, 1, 1},
-			      .wv = {wv, 2, 2, 2}};
+			      .wq = matrix_plain(wq, 2, 1, 1),
+			      .wk = matrix_plain(wk, 2, 1, 1),
+			      .wv = matrix_plain(wv, 2, 2, 2)};
 	(void)state;
 	attention_set_plain(&a);
-	a.output.wo = (struct matrix){wo, 2, 1, 1};
+	a.output.wo = matrix_plain(wo, 2, 1, 1);
 	a.output.bo = bo;
 	struct found f = compute(&a);
 	expect_floats("weights", f.weights, NUMBERS(0.25, 0.75, 0.5, 0.5));

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "answer_test.h"
+#include "attention/matrix.h"
 
 /* --- what is refused ------------------------------------------------------------------ */
 
@@ -140,7 +141,7 @@ static void test_cost_of_heads(void **state)
 	a.masking.causal = true;
 	assert_true(cost_of(&a, one, all_of).attention == TOKENS * (TOKENS + 1) / 2 * (SIZE + SIZE));
 	/* The output takes all heads' contexts: it is not of chosen ones. */
-	a.output.wo = (struct matrix){page, HEADS * SIZE, 5, 5};
+	a.output.wo = matrix_plain(page, HEADS * SIZE, 5, 5);
 	assert_true(cost_of(&a, one, all_of).output == (double)TOKENS * HEADS * SIZE * 5);
 	assert_true(cost_of(&a, one, weights).output == 0);
 	attention_release(&a);

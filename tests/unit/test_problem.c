@@ -54,7 +54,6 @@ static float element(const struct matrix *m, size_t i)
 	return ((const float *)m->data)[i];
 }
 
-
 static void test_missing(void **state)
 {
 	static const struct refusal refusals[] = {
@@ -242,7 +241,8 @@ static void test_fused_by_wo(void **state)
 	assert_int_equal(p.attention.head_size, 1);
 	assert_int_equal(p.attention.value_size, 3);
 	assert_int_equal(p.attention.output.wo.cols, 1);
-	assert_true(element(&p.attention.wk, 0) == 2 && element(&p.attention.wv, 0) == 4 && p.attention.wv.cols == 6);
+	assert_true(element(&p.attention.wk, 0) == 2 && element(&p.attention.wv, 0) == 4 &&
+		    p.attention.wv.cols == 6);
 	problem_release(&p);
 	bundle_release(&b);
 }
