@@ -215,10 +215,19 @@ static bool put_rows(const struct translation *t, const char *key, const char *n
 	return !table || table->rank != 2 || put_number(t->tree, key, (double)table->shape[0]);
 }
 
+enum {
+	MAX_DIVISORS = 4096 /* dimensions of a head are fewer */
+};
+
 /* The divisors of the frequencies, which stand for any scaling of them: longrope with one list for all
  * lengths. */
 static enum attn_status add_divisors(const struct translation *t, const struct model_tensor *divisors)
 {
+	TRY(model_tensor_check_type(divisors, t->err));
+	if (divisors->count > MAX_DIVISORS)
+		return attn_fail(t->err, ATTN_BAD_INPUT,
+				 "'%.300s': '%s' has %zu numbers, expected at most %d", divisors->origin,
+				 divisors->name, divisors->count, MAX_DIVISORS);
 	float *values = array_alloc(divisors->count, sizeof *values);
 	cJSON *rope = cJSON_AddObjectToObject(t->tree, "rope_scaling");
 	enum attn_status status = values && rope

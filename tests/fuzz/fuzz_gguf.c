@@ -1,10 +1,17 @@
-/* Fuzz target of the GGUF reader: as a bundle, as target.h has it, and then all keys and tensors. */
+/* Fuzz target of the GGUF reader: as a bundle, as target.h has it, then all keys and tensors, and then as
+ * a model's file. */
 #define LLVMFuzzerTestOneInput fuzz_bundle
 #define READER gguf_parse
 #include "target.h"
 #undef LLVMFuzzerTestOneInput
 
-#include "files/gguf.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "model/architecture.h"
+#include "model/gguf_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
@@ -28,6 +35,42 @@ static size_t look_at_pair(const struct gguf *g, const struct gguf_pair *p)
 	return used;
 }
 
+/* What families ask of it. */
+static void ask(const struct checkpoint *cp)
+{
+	static const char *const names[] = {"embed_tokens.weight", "layers.0.self_attn.q_proj.weight",
+					    "h.1.attn.c_attn.bias", "embeddings.LayerNorm.weight",
+					    "a.weight"};
+	struct attn_error err = {0};
+	struct architecture a = {0};
+	if (architecture_init(&a, cp->config, &err) != ATTN_OK && !err.message[0])
+		__builtin_trap();
+	architecture_release(&a);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct model_tensor *t;
+		float first;
+		if (checkpoint_find(cp, names[i], &t, &err) == ATTN_OK && t && t->count > 0)
+			model_tensor_floats(t, 0, t->type->values == 1, &first, &err);
+	}
+}
+
+static void open_model(const uint8_t *data, size_t length)
+{
+	struct attn_error err = {0};
+	char path[40];
+	int fd = memfd_create("gguf", 0);
+	struct checkpoint *cp = calloc(1, sizeof *cp);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (cp && fd >= 0 && write(fd, data, length) == (ssize_t)length) {
+		if (gguf_checkpoint_open(cp, path, &err) == ATTN_OK)
+			ask(cp);
+		else if (!err.message[0])
+			__builtin_trap();
+	}
+	checkpoint_free(cp);
+	close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	struct attn_error err = {0};
@@ -44,5 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	volatile size_t all = used;
 	(void)all;
 	gguf_release(&g);
+	open_model(data, length);
 	return 0;
 }

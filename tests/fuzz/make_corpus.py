@@ -652,6 +652,13 @@ def make_gguf():
         "blocks": gguf([], [gguf_tensor("q", (32, 2), 2), gguf_tensor("x", (64,), 40, 64)], bytes(64) + b"\1"),
         "aligned64": gguf([gguf_pair("general.alignment", 4, u32(64))], [a, gguf_tensor("b", (1,), 0, 64)],
                           six + bytes(40) + six[4:8], alignment=64),
+        "llama": gguf([architecture] + [gguf_pair("llama." + k, 4, u32(v)) for k, v in (
+            ("block_count", 1), ("embedding_length", 4), ("attention.head_count", 2), ("context_length", 8),
+            ("feed_forward_length", 4), ("rope.dimension_count", 2))] +
+            [gguf_pair("llama.rope.scaling.type", 8, gguf_string("yarn")),
+             gguf_pair("llama.rope.scaling.factor", 6, struct.pack("<f", 4)),
+             gguf_pair("llama.rope.freq_base", 6, struct.pack("<f", 10000))],
+            [gguf_tensor("token_embd.weight", (3, 2)), gguf_tensor("rope_freqs.weight", (1,), 0, 32)], six + bytes(8) + six[4:8]),
         "not-utf8": gguf([gguf_pair("k", 8, gguf_string(b"\xff\0"))]),
         "bad-short": b"GGUF\3\0\0",
         "bad-version1": gguf(version=1),

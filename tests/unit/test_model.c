@@ -327,11 +327,8 @@ static void test_selections(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_families),
-	    cmocka_unit_test(test_gguf),
-	    cmocka_unit_test(test_blocks),
-	    cmocka_unit_test(test_trained),
-	    cmocka_unit_test(test_selections),
+	    cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),       cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_trained),  cmocka_unit_test(test_selections),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
