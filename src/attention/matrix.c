@@ -3,54 +3,31 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels/half.h"
 #include "kernels/kernels.h"
-
-static float float_of_bits(uint32_t bits)
-{
-	float value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-/* Written so that the compiler's vectoriser can have it, without branches and subnormal floats: an
- * exponent of 0 is a subnormal number, one of 31 infinity or NaN. */
-static inline float half_of(uint16_t half)
-{
-	uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = (uint32_t)(half & 0x7fff) << 13;
-	uint32_t is_small = -(uint32_t)(rest < 0x00800000), is_huge = -(uint32_t)(rest >= 0x0f800000);
-	float small = float_of_bits(rest | 113u << 23) - 0x1p-14f;
-	uint32_t small_bits, bits = rest + (112u << 23) + (is_huge & 112u << 23);
-	memcpy(&small_bits, &small, sizeof small_bits);
-	return float_of_bits((bits & ~is_small) | (small_bits & is_small) | sign);
-}
+#include "kernels/reference.h"
 
 float matrix_half(const void *data)
 {
 	uint16_t half;
 	memcpy(&half, data, sizeof half);
-	return half_of(half);
+	return half_value(half);
 }
 
 static void widen_f16(const struct kernels *kernels, const void *data, size_t count, float *out)
 {
-	const unsigned char *from = data;
-	(void)kernels;
-	for (size_t i = 0; i < count; i++) {
-		uint16_t half;
-		memcpy(&half, from + 2 * i, sizeof half);
-		out[i] = half_of(half);
-	}
+	if (kernels)
+		kernels->widen_f16(data, count, out);
+	else
+		reference_widen_f16(data, count, out);
 }
 
 static void widen_bf16(const struct kernels *kernels, const void *data, size_t count, float *out)
 {
-	const unsigned char *from = data;
-	(void)kernels;
-	for (size_t i = 0; i < count; i++) {
-		uint16_t half;
-		memcpy(&half, from + 2 * i, sizeof half);
-		out[i] = float_of_bits((uint32_t)half << 16);
-	}
+	if (kernels)
+		kernels->widen_bf16(data, count, out);
+	else
+		reference_widen_bf16(data, count, out);
 }
 
 const struct matrix_type matrix_f16 = {"float16", 1, 2, widen_f16};
@@ -76,9 +53,8 @@ struct matrix matrix_columns(const struct matrix *m, size_t first, size_t count)
 	return part;
 }
 
-/* out (count) = the numbers from number `at` on as float32. */
-static void numbers(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count,
-		    float *out)
+/* out (count) = the numbers from number `at` on. */
+static void widen(const struct kernels *kernels, const struct matrix *m, size_t at, size_t count, float *out)
 {
 	if (m->type)
 		m->type->widen(kernels, number_at(m, at), count, out);
@@ -86,37 +62,42 @@ static void numbers(const struct kernels *kernels, const struct matrix *m, size_
 		memcpy(out, number_at(m, at), count * sizeof *out);
 }
 
-/* Whether the numbers are float32 that can be read where they are. */
-static bool is_aligned(const struct matrix *m)
+/* Without kernels, the transpose of rows (cols, inner) into a tile. */
+static void transpose(float *tile, const float *rows, size_t cols, size_t inner)
 {
-	return !m->type && (uintptr_t)m->data % _Alignof(float) == 0;
+	for (size_t i = 0; i < inner; i++) {
+		for (size_t c = 0; c < cols; c++)
+			tile[i * TILE + c] = rows[c * inner + i];
+		memset(tile + i * TILE + cols, 0, (TILE - cols) * sizeof *tile);
+	}
 }
 
-/* Without kernels, the transpose of rows (cols, inner; stride) into a tile. */
-static void transpose(float *tile, const float *rows, size_t stride, size_t cols, size_t inner)
+/* Where columns lie one after the other, they are transposed. */
+static void pack_columns(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows,
+			 size_t col, size_t cols, float *panel, float *scratch)
 {
-	for (size_t i = 0; i < inner; i++)
-		for (size_t c = 0; c < cols; c++)
-			tile[i * TILE + c] = rows[c * stride + i];
+	if (kernels && matrix_is_in_place(m)) {
+		const float *data = m->data;
+		kernels->pack(panel, data + col * m->stride + row, m->stride, cols, rows, 1);
+		return;
+	}
+	for (size_t c = 0; c < cols; c++)
+		widen(kernels, m, (col + c) * m->stride + row, rows, scratch + c * rows);
+	if (kernels)
+		kernels->pack(panel, scratch, rows, cols, rows, 1);
+	else
+		transpose(panel, scratch, cols, rows);
 }
 
 void matrix_pack(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows, size_t col,
 		 size_t cols, float *panel, float *scratch)
 {
-	const float *columns = scratch;
-	size_t stride = rows;
-	for (size_t r = 0; r < rows && !m->by_column; r++)
-		numbers(kernels, m, (row + r) * m->stride + col, cols, panel + r * TILE);
-	if (m->by_column && is_aligned(m)) {
-		columns = number_at(m, col * m->stride + row);
-		stride = m->stride;
+	if (m->by_column) {
+		pack_columns(kernels, m, row, rows, col, cols, panel, scratch);
+		return;
 	}
-	for (size_t c = 0; c < cols && m->by_column && columns == scratch; c++)
-		numbers(kernels, m, (col + c) * m->stride + row, rows, scratch + c * rows);
-	if (m->by_column && kernels)
-		kernels->pack(panel, columns, stride, cols, rows, 1);
-	else if (m->by_column)
-		transpose(panel, columns, stride, cols, rows);
-	for (size_t r = 0; r < rows && cols < TILE; r++)
+	for (size_t r = 0; r < rows; r++) {
+		widen(kernels, m, (row + r) * m->stride + col, cols, panel + r * TILE);
 		memset(panel + r * TILE + cols, 0, (TILE - cols) * sizeof *panel);
+	}
 }

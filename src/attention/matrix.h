@@ -3,6 +3,8 @@
 #ifndef ATTN_ATTENTION_MATRIX_H
 #define ATTN_ATTENTION_MATRIX_H
 
+#include <stdint.h>
+
 #include "attention/arrays.h"
 
 struct kernels;
@@ -28,15 +30,14 @@ struct matrix matrix_plain(const float *data, size_t rows, size_t cols, size_t s
 /* Columns [first, first + count) of a matrix. */
 struct matrix matrix_columns(const struct matrix *m, size_t first, size_t count);
 
-/* Whether rows can be read where they are. */
-static inline bool matrix_is_plain(const struct matrix *m)
+/* Whether the numbers are float32 that can be read where they are. */
+static inline bool matrix_is_in_place(const struct matrix *m)
 {
-	return !m->type && !m->by_column;
+	return !m->type && (uintptr_t)m->data % sizeof(float) == 0;
 }
 
 /* panel (rows, TILE) = rows [row, row + rows) of columns [col, col + cols), at most TILE of them, and 0
- * in columns from cols on.  `scratch` is (TILE, rows) floats, for what is not plain; `row` is a multiple
- * of the type's block. */
+ * in columns from cols on.  `scratch` is (TILE, rows) floats; `row` is a multiple of the type's block. */
 void matrix_pack(const struct kernels *kernels, const struct matrix *m, size_t row, size_t rows, size_t col,
 		 size_t cols, float *panel, float *scratch);
 

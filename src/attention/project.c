@@ -112,7 +112,7 @@ static void multiply(const struct projection *p, const struct part *part, const 
 	size_t inner = w->rows;
 	for (size_t first = 0; first < inner; first += GEMM_BLOCK) {
 		size_t count = size_min(inner - first, GEMM_BLOCK);
-		bool direct = part->rows < FEW_ROWS && part->cols == TILE && matrix_is_plain(w);
+		bool direct = part->rows < FEW_ROWS && part->cols == TILE && !w->by_column && matrix_is_in_place(w);
 		const float *columns = w->data;
 		if (!direct)
 			matrix_pack(p->kernels, w, first, count, part->col, part->cols, m->panel, m->wide);
@@ -193,6 +193,22 @@ static void activate_tile(const struct projection *p, const struct part *part, c
 		activate(p->kernels, p->end->activation, t->data + r * t->stride, part->cols);
 }
 
+static void multiply_row(const struct kernels *kernels, float *row, const float *by, size_t count)
+{
+	if (kernels)
+		kernels->multiply(row, by, count);
+	for (size_t c = 0; c < count && !kernels; c++)
+		row[c] *= by[c];
+}
+
+static void add_row(const struct kernels *kernels, float *row, const float *more, size_t count)
+{
+	if (kernels)
+		kernels->add(row, more, count);
+	for (size_t c = 0; c < count && !kernels; c++)
+		row[c] += more[c];
+}
+
 /* The activation of another product multiplies the tile. */
 static void apply_gate(struct projection *p, const struct part *part, const float *x, size_t worker,
 		       const struct tile *t)
@@ -202,8 +218,7 @@ static void apply_gate(struct projection *p, const struct part *part, const floa
 	product(p, part, p->end->gate, x, worker, &gate);
 	activate_tile(p, part, &gate);
 	for (size_t r = 0; r < part->rows; r++)
-		for (size_t c = 0; c < part->cols; c++)
-			t->data[r * t->stride + c] *= gate.data[r * TILE + c];
+		multiply_row(p->kernels, t->data + r * t->stride, gate.data + r * TILE, part->cols);
 }
 
 static void end_tile(struct projection *p, const struct part *part, const float *x, const float *residual,
@@ -214,8 +229,7 @@ static void end_tile(struct projection *p, const struct part *part, const float 
 	else
 		activate_tile(p, part, t);
 	for (size_t r = 0; r < part->rows && residual; r++)
-		for (size_t c = 0; c < part->cols; c++)
-			t->data[r * t->stride + c] += residual[r * p->w->cols + c];
+		add_row(p->kernels, t->data + r * t->stride, residual + r * p->w->cols, part->cols);
 	note_overflow(p, part, t);
 }
 

@@ -42,25 +42,27 @@ bool activation_named(const char *name, enum activation *out)
 double activation_value(enum activation activation, double x)
 {
 	static const double root_half = 0.70710678118654752440, root_two_over_pi = 0.79788456080286535588;
+	/* Of infinity its limit: x times what is 0 would be NaN. */
+	double near = x < -1e3 ? -1e3 : x;
 	switch (activation) {
 	case ACTIVATION_GELU:
-		return x * 0.5 * erfc(-x * root_half);
+		return near * 0.5 * erfc(-near * root_half);
 	case ACTIVATION_GELU_TANH:
-		return 0.5 * x * (1 + tanh(root_two_over_pi * (x + 0.044715 * x * x * x)));
+		return near / (1 + exp(-2 * root_two_over_pi * (near + 0.044715 * near * near * near)));
 	case ACTIVATION_GELU_10:
-		return fmin(fmax(activation_value(ACTIVATION_GELU, x), -10), 10);
+		return x > 10 ? 10 : activation_value(ACTIVATION_GELU, x); /* which is never below -0.2 */
 	case ACTIVATION_QUICK_GELU:
-		return x / (1 + exp(-1.702 * x));
+		return near / (1 + exp(-1.702 * near));
 	case ACTIVATION_SILU:
-		return x / (1 + exp(-x));
+		return near / (1 + exp(-near));
 	case ACTIVATION_MISH:
-		return x * tanh(log1p(exp(x)));
+		return near * tanh(log1p(exp(near)));
 	case ACTIVATION_RELU:
-		return x > 0 ? x : x * 0;
+		return x < 0 ? 0 : x;
 	case ACTIVATION_RELU2:
-		return x > 0 ? x * x : x * 0;
+		return x < 0 ? 0 : x * x;
 	case ACTIVATION_RELU6:
-		return x > 0 ? fmin(x, 6) : x * 0;
+		return x < 0 ? 0 : x > 6 ? 6 : x;
 	case ACTIVATION_SIGMOID:
 		return 1 / (1 + exp(-x));
 	case ACTIVATION_TANH:
@@ -72,8 +74,6 @@ double activation_value(enum activation activation, double x)
 
 void activate(const struct kernels *kernels, enum activation activation, float *x, size_t count)
 {
-	if (activation == ACTIVATION_LINEAR)
-		return;
 	if (kernels) {
 		kernels->activate(activation, x, count);
 		return;

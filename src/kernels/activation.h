@@ -30,8 +30,8 @@ bool activation_named(const char *name, enum activation *out);
 	"relu2, "                                                                                            \
 	"relu6, sigmoid, tanh or linear"
 
-/* x (count) becomes activation(x), within 1e-6 of the larger of 1 and its value, of finite numbers.
- * NULL kernels: in float64, rounded once. */
+/* x (count) becomes activation(x), within 2e-7 of it or, above 1, of it relatively; infinity becomes
+ * the limit, NaN stays NaN.  NULL kernels: in float64, rounded once. */
 void activate(const struct kernels *kernels, enum activation activation, float *x, size_t count);
 
 /* In float64. */

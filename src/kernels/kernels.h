@@ -96,9 +96,6 @@ struct kernels {
 	 * below -87.3.  The feature map of Katharopoulos et al. 2020; NaN stays NaN. */
 	void (*feature_map)(float *x, size_t count);
 
-	/* x (count plain numbers) becomes activation(x): activation.h says how near. */
-	void (*activate)(enum activation activation, float *x, size_t count);
-
 	/* sum (TILE) += rows (count, TILE), column by column; one float32 sum over all
 	 * rows. */
 	void (*sum_columns)(const float *rows, size_t count, size_t cols, float *sum);
@@ -113,6 +110,18 @@ struct kernels {
 	 * so that they push nothing else out of the cache. */
 	void (*unpack)(float *rows, size_t row_stride, const float *tile, size_t cols, size_t inner,
 		       const float *factor, bool past_cache);
+
+	/* out (count) = the float16 or bfloat16 numbers from `data` on, which need not be
+	 * aligned: exactly, subnormals too. */
+	void (*widen_f16)(const void *data, size_t count, float *out);
+	void (*widen_bf16)(const void *data, size_t count, float *out);
+
+	/* x (count plain numbers) becomes activation(x), as activation.h says of `activate`. */
+	void (*activate)(enum activation activation, float *x, size_t count);
+
+	/* x (count plain numbers) *= y, += y. */
+	void (*multiply)(float *x, const float *y, size_t count);
+	void (*add)(float *x, const float *y, size_t count);
 };
 
 /* The best set that this processor and operating system support, capped by the

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/half.h"
+
 /* Four sums, so that a multiply-add need not wait for the one before. */
 static double dot(const float *a, const float *b, size_t count)
 {
@@ -80,4 +82,24 @@ void reference_feature_map(float *x, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		x[i] = x[i] > 0 ? x[i] + 1 : (float)exp((double)x[i]);
+}
+
+void reference_widen_f16(const void *data, size_t count, float *out)
+{
+	const unsigned char *from = data;
+	for (size_t i = 0; i < count; i++) {
+		uint16_t half;
+		memcpy(&half, from + 2 * i, sizeof half);
+		out[i] = half_value(half);
+	}
+}
+
+void reference_widen_bf16(const void *data, size_t count, float *out)
+{
+	const unsigned char *from = data;
+	for (size_t i = 0; i < count; i++) {
+		uint16_t half;
+		memcpy(&half, from + 2 * i, sizeof half);
+		out[i] = float_of_bits((uint32_t)half << 16);
+	}
 }

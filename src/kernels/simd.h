@@ -8,6 +8,7 @@
 #include "kernels/transpose.h"
 #include "kernels/variants.h"
 #include "kernels/vector.h"
+#include "kernels/widen.h"
 
 _Static_assert(TILE % LANES == 0, "the last vector of a tile's row ends with the row");
 
@@ -25,8 +26,12 @@ const struct kernels KERNELS_NAME = {
     .additive = additive,
     .add_by_distance = add_by_distance,
     .feature_map = feature_map,
-    .activate = activate_array,
     .sum_columns = sum_columns,
     .pack = pack,
     .unpack = unpack,
+    .widen_f16 = widen_f16,
+    .widen_bf16 = widen_bf16,
+    .activate = activate_numbers,
+    .multiply = multiply,
+    .add = add,
 };

@@ -9,6 +9,7 @@
 #define ATTN_KERNELS_VECTOR_H
 
 #include <stdint.h>
+#include <string.h>
 
 #if !defined(LANES)
 #error "define LANES before vector.h: 16 for AVX-512, 8 for AVX2, 4 for NEON"
@@ -25,6 +26,7 @@
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * LANES)));
 typedef uint32_t uvec __attribute__((vector_size(4 * LANES)));
+typedef uint16_t narrow __attribute__((vector_size(2 * LANES)));
 typedef float loose __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 /* --- what every set does alike -------------------------------------------- */
@@ -38,6 +40,14 @@ INLINE vec load(const float *at)
 INLINE void store(float *at, vec v)
 {
 	*(loose *)at = v;
+}
+
+/* LANES numbers of 16 bits, at any address, as 32 bits. */
+INLINE uvec load_16_bits(const void *at)
+{
+	narrow numbers;
+	memcpy(&numbers, at, sizeof numbers);
+	return __builtin_convertvector(numbers, uvec);
 }
 
 /* x in every lane. */
@@ -65,6 +75,7 @@ INLINE vec spread(float x)
  *   halves.
  * store_past_cache(at, v): store v where it is not read soon; `at` is aligned to a vector.
  *   Plain where a vector does not fill a cache line (unpack says why).
+ * from_halves(at): LANES float16 at any address, exactly.
  * settle_stores(): other threads see what store_past_cache stored before.
  *
  * REGISTERS: how many vectors the processor holds; COL_TILE: how many of them, side by
@@ -113,6 +124,11 @@ INLINE void store_past_cache(float *at, vec v)
 INLINE void settle_stores(void)
 {
 	_mm_sfence();
+}
+
+INLINE vec from_halves(const void *at)
+{
+	return _mm512_cvtph_ps(_mm256_loadu_si256(at));
 }
 
 #elif LANES == 8
@@ -196,6 +212,17 @@ INLINE void store_past_cache(float *at, vec v)
 
 INLINE void settle_stores(void)
 {
+}
+
+/* As half_value does; the processor's own conversion is an extension that AVX2 is without. */
+INLINE vec from_halves(const void *at)
+{
+	uvec half = load_16_bits(at);
+	uvec rest = (half & 0x7fff) << 13;
+	uvec is_small = (uvec)(rest < 0x00800000), is_huge = (uvec)(rest >= 0x0f800000);
+	uvec small = (uvec)((vec)(rest | 113u << 23) - 0x1p-14f);
+	uvec bits = rest + (112u << 23) + (is_huge & 112u << 23);
+	return (vec)((bits & ~is_small) | (small & is_small) | (half & 0x8000) << 16);
 }
 
 #endif

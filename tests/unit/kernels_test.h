@@ -21,23 +21,32 @@
 static unsigned long long first_seed = 1;
 static uint64_t state64;
 
-static void seed(void)
+static inline void seed(void)
 {
 	state64 = first_seed * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static uint32_t random_bits(void)
+/* ATTN_TEST_SEED chooses the numbers. */
+static inline void choose_seed(void)
+{
+	const char *chosen = getenv("ATTN_TEST_SEED");
+	if (chosen)
+		first_seed = strtoull(chosen, NULL, 10);
+	seed();
+}
+
+static inline uint32_t random_bits(void)
 {
 	state64 = state64 * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (uint32_t)(state64 >> 32);
 }
 
-static size_t below(size_t limit)
+static inline size_t below(size_t limit)
 {
 	return random_bits() % limit;
 }
 
-static float between(double low, double high)
+static inline float between(double low, double high)
 {
 	return (float)(low + (high - low) * random_bits() * 0x1p-32);
 }
@@ -66,21 +75,21 @@ struct area {
 	size_t size;
 };
 
-static void fill(float *at, size_t count)
+static inline void fill(float *at, size_t count)
 {
 	const uint32_t pattern = PATTERN;
 	for (size_t i = 0; i < count; i++)
 		memcpy(at + i, &pattern, sizeof pattern);
 }
 
-static bool untouched(const float *at)
+static inline bool untouched(const float *at)
 {
 	const uint32_t pattern = PATTERN;
 	return memcmp(at, &pattern, sizeof pattern) == 0;
 }
 
 /* Zeros that end where memory does. */
-static struct area input_new(size_t count)
+static inline struct area input_new(size_t count)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t used = (count * sizeof(float) + page - 1) / page * page;
@@ -93,7 +102,7 @@ static struct area input_new(size_t count)
 }
 
 /* The pattern between guards, `offset` float32 after an aligned place. */
-static struct area output_new(size_t count, size_t offset)
+static inline struct area output_new(size_t count, size_t offset)
 {
 	struct area a = {.count = count};
 	size_t size = (2 * GUARD + offset + count + 15) / 16 * 16 * sizeof(float);
@@ -104,7 +113,7 @@ static struct area output_new(size_t count, size_t offset)
 	return a;
 }
 
-static void area_free(struct area *a)
+static inline void area_free(struct area *a)
 {
 	if (a->size)
 		munmap(a->pages, a->size);
@@ -112,7 +121,7 @@ static void area_free(struct area *a)
 		free(a->pages);
 }
 
-static void check_guards(const struct area *a, const char *what)
+static inline void check_guards(const struct area *a, const char *what)
 {
 	for (size_t i = 1; i <= GUARD; i++)
 		CHECK(untouched(a->data - i) && untouched(a->data + a->count + i - 1),
@@ -121,7 +130,7 @@ static void check_guards(const struct area *a, const char *what)
 
 /* An aligned tile (rows, TILE) of random numbers in the columns that a kernel may
  * touch; the rest keeps the pattern, so that what is read there shows. */
-static struct area tile_new(size_t rows, size_t padded, double low, double high)
+static inline struct area tile_new(size_t rows, size_t padded, double low, double high)
 {
 	struct area a = output_new(rows * TILE, 0);
 	for (size_t r = 0; r < rows; r++)
@@ -133,7 +142,7 @@ static struct area tile_new(size_t rows, size_t padded, double low, double high)
 	return a;
 }
 
-static void check_tile(const struct area *a, size_t padded, const char *what)
+static inline void check_tile(const struct area *a, size_t padded, const char *what)
 {
 	check_guards(a, what);
 	for (size_t i = 0; i < a->count; i++)
@@ -141,18 +150,18 @@ static void check_tile(const struct area *a, size_t padded, const char *what)
 		      i % TILE, padded);
 }
 
-static size_t padded_to(const struct kernels *k, size_t cols)
+static inline size_t padded_to(const struct kernels *k, size_t cols)
 {
 	return (cols + k->lanes - 1) / k->lanes * k->lanes;
 }
 
-static bool same_bits(const float *a, const float *b, size_t count)
+static inline bool same_bits(const float *a, const float *b, size_t count)
 {
 	return memcmp(a, b, count * sizeof *a) == 0;
 }
 
 /* How far exp(x) may be from its value, relative to it, as kernels.h says. */
-static double exponential_bound(double x)
+static inline double exponential_bound(double x)
 {
 	return 1e-7 + 3e-9 * fabs(x);
 }
@@ -168,7 +177,7 @@ struct set_list {
 	size_t count;
 };
 
-static void set_list_add(struct set_list *list, const struct kernels *k)
+static inline void set_list_add(struct set_list *list, const struct kernels *k)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->sets[i] == k)
@@ -178,7 +187,7 @@ static void set_list_add(struct set_list *list, const struct kernels *k)
 }
 
 /* kernels_best(), which ATTN_KERNEL caps, and the runnable sets after it. */
-static struct set_list sets_to_try(void)
+static inline struct set_list sets_to_try(void)
 {
 	struct set_list list = {.count = 0};
 	bool capped = true;
@@ -192,7 +201,7 @@ static struct set_list sets_to_try(void)
 
 /* The name of the set that had to be tried and was not; NULL: none.  Where there is no
  * best set the reference computes, and no set has to be tried. */
-static const char *untried(const struct kernels *best, const struct set_list *tried)
+static inline const char *untried(const struct kernels *best, const struct set_list *tried)
 {
 	for (size_t i = 0; best && i < tried->count; i++)
 		if (tried->sets[i] == best)
@@ -206,7 +215,7 @@ static struct set_list all_tried; /* by any test */
 
 static uint64_t digest;
 
-static void digest_add(const float *numbers, size_t count)
+static inline void digest_add(const float *numbers, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t bits;
@@ -216,7 +225,7 @@ static void digest_add(const float *numbers, size_t count)
 }
 
 /* Run `test` with the same numbers for every set to try.  All must give the same bits. */
-static void with_every_set(const char *what, void (*test)(const struct kernels *k))
+static inline void with_every_set(const char *what, void (*test)(const struct kernels *k))
 {
 	struct set_list list = sets_to_try(), tried = {.count = 0};
 	uint64_t first = 0;

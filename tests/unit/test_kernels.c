@@ -161,9 +161,7 @@ int main(void)
 	    cmocka_unit_test(test_largest),
 	    cmocka_unit_test(test_spin),
 	};
-	const char *chosen = getenv("ATTN_TEST_SEED");
-	if (chosen)
-		first_seed = strtoull(chosen, NULL, 10);
+	choose_seed();
 	int failed = cmocka_run_group_tests(plain, NULL, NULL);
 	if (kernels_best())
 		failed += cmocka_run_group_tests(sets, NULL, NULL);

@@ -78,9 +78,9 @@ static struct attention untouchable(const float *nowhere, size_t kv_heads)
 			      .embeddings = {nowhere, TOKENS, WIDTH, 0},
 			      .source = {nowhere, TOKENS, WIDTH, 0},
 			      .source_values = {nowhere, TOKENS, WIDTH, 0},
-			      .wq = {nowhere, WIDTH, HEADS * SIZE, HEADS * SIZE},
-			      .wk = {nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE},
-			      .wv = {nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE},
+			      .wq = matrix_plain(nowhere, WIDTH, HEADS * SIZE, HEADS * SIZE),
+			      .wk = matrix_plain(nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE),
+			      .wv = matrix_plain(nowhere, WIDTH, kv_heads * SIZE, kv_heads * SIZE),
 			      .bq = nowhere,
 			      .bk = nowhere,
 			      .bv = nowhere};
@@ -181,10 +181,10 @@ static void test_planning_touches_nothing(void **state)
 	attention_release(&a);
 
 	a = untouchable(nowhere, HEADS);
-	a.latent = (struct latent){.down_kv = {nowhere, WIDTH, 10, 10},
-				   .up_q = {{nowhere, WIDTH, SIZE, HEADS * SIZE}, SIZE},
-				   .up_k = {{nowhere, 10, SIZE, HEADS * SIZE}, SIZE},
-				   .up_v = {{nowhere, 10, SIZE, HEADS * SIZE}, SIZE},
+	a.latent = (struct latent){.down_kv = matrix_plain(nowhere, WIDTH, 10, 10),
+				   .up_q = {matrix_plain(nowhere, WIDTH, SIZE, HEADS * SIZE), SIZE},
+				   .up_k = {matrix_plain(nowhere, 10, SIZE, HEADS * SIZE), SIZE},
+				   .up_v = {matrix_plain(nowhere, 10, SIZE, HEADS * SIZE), SIZE},
 				   .kv_gain = nowhere};
 	/* The latent is made for whichever head; what is made of it is a head's own. */
 	assert_true(cost_of(&a, one, want).projections ==
@@ -351,8 +351,8 @@ static void test_started_once(void **state)
 			      .cross = true,
 			      .embeddings = {x, 1, 1, 0},
 			      .source = {source, 2, 1, 0},
-			      .wq = {wq, 1, 1, 1},
-			      .wk = {wk, 1, 1, 1}};
+			      .wq = matrix_plain(wq, 1, 1, 1),
+			      .wk = matrix_plain(wk, 1, 1, 1)};
 	(void)state;
 	attention_set_plain(&a);
 	assert_int_equal(plan_init(&plan, &a, NULL, want, NULL), ATTN_OK);
