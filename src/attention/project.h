@@ -18,10 +18,10 @@ struct projection_end {
 	const float *residual; /* (rows, cols), added; may be the output itself; or NULL */
 };
 
-/* out (rows, cols of w) = end(x (rows, rows of w) W + bias); `end` may be NULL: nothing is done.
- * NULL kernels: in float64.  ATTN_BAD_INPUT where `what` overflows float32. */
-enum attn_status project_rows(const struct kernels *kernels, const float *x, size_t rows,
+/* out (rows, cols of w; out_stride) = end(x (rows, rows of w; x_stride) W + bias); `end` may be NULL:
+ * nothing is done.  NULL kernels: in float64.  ATTN_BAD_INPUT where `what` overflows float32. */
+enum attn_status project_rows(const struct kernels *kernels, const float *x, size_t x_stride, size_t rows,
 			      const struct matrix *w, const float *bias, const struct projection_end *end,
-			      float *out, const char *what, struct attn_error *err);
+			      float *out, size_t out_stride, const char *what, struct attn_error *err);
 
 #endif

@@ -7,6 +7,16 @@
 #include "attention/row_norm.h"
 #include "util/memory.h"
 
+/* Rows that lie a multiple of a page apart would share few places of the caches. */
+static size_t inner_stride(const struct architecture *a)
+{
+	enum {
+		LINE = 64 / sizeof(float)
+	};
+	size_t lines = (a->inner + LINE - 1) / LINE;
+	return (lines | 1) * LINE;
+}
+
 /* Angles are the same in all layers.  False: no memory. */
 static bool make_rotations(struct forward *f)
 {
@@ -28,7 +38,7 @@ enum attn_status forward_init(struct forward *f, const struct model *m, const st
 	f->normed =
 	    floats_alloc4(text->count, a->width > a->embedding_width ? a->width : a->embedding_width, 1, 1);
 	f->context = floats_alloc4(text->count, a->heads, a->head_size, 1);
-	f->inner = floats_alloc4(text->count, a->inner, 1, 1);
+	f->inner = floats_alloc4(text->count, inner_stride(a), 1, 1);
 	bool ok = f->x && f->normed && f->context && f->inner;
 	if (ok && a->rope.rotary.dims > 0)
 		ok = make_rotations(f);
@@ -51,7 +61,8 @@ void forward_release(struct forward *f)
 double forward_bytes(const struct model *m, size_t tokens)
 {
 	const struct architecture *a = &m->a;
-	return (double)tokens * sizeof(float) * (double)(2 * a->width + a->heads * a->head_size + a->inner);
+	return (double)tokens * sizeof(float) *
+	       (double)(2 * a->width + a->heads * a->head_size + inner_stride(a));
 }
 
 double forward_finish_cost(const struct model *m, size_t tokens)
@@ -77,10 +88,12 @@ static enum attn_status normalise(const struct forward *f, const struct norm *no
 	return norm_rows(f->kernels, &n, x, f->text.count, width, out, err);
 }
 
+/* out (rows, outputs) = the layer of x (rows, inputs). */
 static enum attn_status apply(const struct forward *f, const struct linear *l, const float *x, size_t rows,
 			      const struct projection_end *end, float *out, struct attn_error *err)
 {
-	return project_rows(f->kernels, x, rows, &l->w, l->bias, end, out, "hidden states", err);
+	return project_rows(f->kernels, x, l->w.rows, rows, &l->w, l->bias, end, out, l->w.cols,
+			    "hidden states", err);
 }
 
 /* x = x + the feed-forward layer of `in`; where norms stand behind, x is `in`. */
@@ -92,8 +105,12 @@ static enum attn_status feed_forward(struct forward *f, const float *in, float *
 	struct projection_end outside = {.activation = ACTIVATION_LINEAR, .residual = f->x};
 	if (layer->gate.w.data)
 		inside.gate = &layer->gate.w, inside.gate_bias = layer->gate.bias;
-	TRY(apply(f, &layer->up, in, f->text.count, &inside, f->inner, err));
-	return apply(f, &layer->down, f->inner, f->text.count, &outside, out, err);
+	const struct linear *up = &layer->up, *down = &layer->down;
+	size_t stride = inner_stride(a), rows = f->text.count;
+	TRY(project_rows(f->kernels, in, a->width, rows, &up->w, up->bias, &inside, f->inner, stride,
+			 "hidden states", err));
+	return project_rows(f->kernels, f->inner, stride, rows, &down->w, down->bias, &outside, out, a->width,
+			    "hidden states", err);
 }
 
 /* --- the pass ----------------------------------------------------------------------------- */

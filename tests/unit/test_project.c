@@ -133,7 +133,8 @@ static void check_product(const struct kernels *k, const struct matrix_type *typ
 		struct attn_error err = {.message = ""};
 		threads_set(threads);
 		enum attn_status status =
-		    project_rows(k, x, s->rows, &w.m, bias, ended ? &end : NULL, out.data, "product", &err);
+		    project_rows(k, x, w.m.rows, s->rows, &w.m, bias, ended ? &end : NULL, out.data, w.m.cols,
+				 "product", &err);
 		CHECK(status == ATTN_OK, "%s", err.message);
 		check_guards(&out, "project_rows");
 		assert_true(threads == 1 || same_bits(out.data, before, count));
@@ -189,16 +190,22 @@ static void check_ends(const struct kernels *k)
 	float out[2] = {10, 20};
 	const struct projection_end add = {.activation = ACTIVATION_LINEAR, .residual = out};
 	struct attn_error err;
-	assert_int_equal(project_rows(k, x, 1, &m, NULL, &add, out, "product", &err), ATTN_OK);
+	assert_int_equal(project_rows(k, x, m.rows, 1, &m, NULL, &add, out, m.cols, "product", &err),
+			 ATTN_OK);
 	assert_true(out[0] == 15 && out[1] == 17);
-	assert_int_equal(project_rows(k, x, 1, &m, NULL, &relu, out, "product", &err), ATTN_OK);
+	assert_int_equal(project_rows(k, x, m.rows, 1, &m, NULL, &relu, out, m.cols, "product", &err),
+			 ATTN_OK);
 	assert_true(out[0] == 5 && out[1] == 0);
 	struct matrix second = matrix_columns(&m, 1, 1), swapped = m;
-	assert_int_equal(project_rows(k, x, 1, &second, NULL, NULL, out, "product", &err), ATTN_OK);
+	assert_int_equal(
+	    project_rows(k, x, second.rows, 1, &second, NULL, NULL, out, second.cols, "product", &err),
+	    ATTN_OK);
 	assert_true(out[0] == -3);
 	swapped.by_column = true; /* 1, -5 */
 	second = matrix_columns(&swapped, 1, 1);
-	assert_int_equal(project_rows(k, x, 1, &second, NULL, NULL, out, "product", &err), ATTN_OK);
+	assert_int_equal(
+	    project_rows(k, x, second.rows, 1, &second, NULL, NULL, out, second.cols, "product", &err),
+	    ATTN_OK);
 	assert_true(out[0] == -5);
 }
 
@@ -217,10 +224,12 @@ static void check_overflow(const struct kernels *k)
 	const struct projection_end end = {.activation = ACTIVATION_RELU};
 	float out[2];
 	struct attn_error err;
-	assert_int_equal(project_rows(k, x, 2, &m, NULL, &end, out, "product", &err), ATTN_BAD_INPUT);
+	assert_int_equal(project_rows(k, x, m.rows, 2, &m, NULL, &end, out, m.cols, "product", &err),
+			 ATTN_BAD_INPUT);
 	assert_non_null(strstr(err.message, "product"));
 	assert_non_null(strstr(err.message, "token 1 "));
-	assert_int_equal(project_rows(k, x, 1, &m, NULL, &end, out, "product", &err), ATTN_OK);
+	assert_int_equal(project_rows(k, x, m.rows, 1, &m, NULL, &end, out, m.cols, "product", &err),
+			 ATTN_OK);
 }
 
 static void test_overflow(void **state)
