@@ -162,12 +162,13 @@ endif
 # --- the main job on a sample -------------------------------------------------
 
 RUN_ATTN = $(abspath $(PROGRAM))
-DEMO_INPUT = samples/animal.safetensors samples/use-lite-layer1.safetensors
+DEMO_INPUT = --model samples/stories260K --layer 2 --head 0 --words \
+	--text "Once upon a time, there was a little girl named Lily. She loved to play"
 
 demo: $(PROGRAM)
 	$(RUN_ATTN) run $(DEMO_INPUT) -o attn-out >/dev/null
-	$(RUN_ATTN) heatmap $(DEMO_INPUT) --head 3 -o attn-out/animal.png
-	$(RUN_ATTN) inspect token it $(DEMO_INPUT) --head 3 --top 1 --text
+	$(RUN_ATTN) heatmap $(DEMO_INPUT) --numbers off -o attn-out/lily.png
+	$(RUN_ATTN) inspect token Lily $(DEMO_INPUT) --top 1 --pretty
 
 # --- tests --------------------------------------------------------------------
 
