@@ -74,6 +74,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -82,7 +83,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -145,13 +146,13 @@ _attn()
 		fi
 		return
 		;;
-	-o | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
+	-o | --image | --model | --text-file | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
 		_attn_files "$word"
 		return
 		;;
 	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token)
+		--exclude-token | --ids | --text-pair | --type-ids)
 		return
 		;;
 	esac
@@ -164,7 +165,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view inspect bench roles" ;;
-	inspect) options="token file model --help" ;;
+	inspect) options="token heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help $matrix $forms $picture $settings"
@@ -182,11 +183,15 @@ _attn()
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;
+	"inspect heads")
+		options="--rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+			--jsonl --columns $settings"
+		;;
 	"inspect file") options="--quiet --help $forms" ;;
 	"inspect model") options="--quiet --help --text --tsv --json" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token file model"
+		options="token heads file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)

@@ -5,12 +5,14 @@
 #include "cmd/cmd.h"
 
 static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\n"
+			    "       attn inspect heads [options] INPUT...\n"
 			    "       attn inspect file [options] FILE\n"
 			    "       attn inspect model [options] MODEL\n"
 			    "\n"
 			    "Look into attention, files and models.\n"
 			    "\n"
 			    "  token   what a token attends to, or what attends to it, ranked\n"
+			    "  heads   what kind of attention each head pays\n"
 			    "  file    what a file holds: tensors, tokens, settings\n"
 			    "  model   what a model is, and whether it is supported\n"
 			    "\n"
@@ -19,8 +21,10 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 /* A file that is not called like something to inspect. */
 static bool is_file(const char *word)
 {
-	return strcmp(word, "token") != 0 && strcmp(word, "file") != 0 && strcmp(word, "model") != 0 &&
-	       access(word, F_OK) == 0;
+	for (size_t i = 0; inspect_commands[i]; i++)
+		if (strcmp(word, inspect_commands[i]->name) == 0)
+			return false;
+	return access(word, F_OK) == 0;
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -28,7 +32,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (argc < 2)
 		return attn_fail(
 		    err, ATTN_USAGE,
-		    "what to inspect is missing: give 'token', 'file' or 'model' (see '%s --help')",
+		    "what to inspect is missing: give 'token', 'heads', 'file' or 'model' (see '%s --help')",
 		    self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_usage(self, err);
@@ -42,5 +46,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
 					usage,     NULL};
 
-const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_file,
-						  &command_inspect_model, NULL};
+const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_heads,
+						  &command_inspect_file, &command_inspect_model, NULL};

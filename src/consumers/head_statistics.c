@@ -388,7 +388,7 @@ struct head_statistics head_statistics_of(const struct head_consumer *s, size_t 
 	    .distance = mean(&all.distance),
 	    .offset = NAN,
 	    .offset_share = NAN,
-	    .repeats = all.induction.count,
+	    .repeats = s->places->after ? (double)all.induction.count : NAN,
 	    .induction = mean(&all.induction),
 	    .coverage = NAN,
 	    .has_pair = all.has_pair,

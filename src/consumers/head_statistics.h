@@ -49,8 +49,7 @@ struct head_statistics {
 
 	/* p at the key after the last earlier occurrence of the query's token, unless that is
 	 * the query's own (Olsson et al. 2022), of the `repeats` queries that have one. */
-	size_t repeats;
-	double induction;
+	double repeats, induction;
 
 	/* In cross-attention: the mean over keys of min(1, sum_i p) (Wu et al. 2016): 1 where
 	 * every key has had a query's attention. */

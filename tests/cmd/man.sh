@@ -58,6 +58,7 @@ attn-heatmap|heatmap
 attn-view|view
 attn-inspect|inspect
 attn-inspect-token|inspect token
+attn-inspect-heads|inspect heads
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
 attn-bench|bench'
