@@ -103,3 +103,26 @@ void weight_sums_add(struct weight_sums *s, const struct log_table *t, const flo
 	for (i = 0; i < LANES; i++)
 		s->largest = fmaxf(s->largest, lanes.largest[i]);
 }
+
+INLINE void add_pairs(numbers *sum, const struct log_table *t, const float *a, const float *b)
+{
+	singles x, y;
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	numbers both = __builtin_convertvector(x, numbers) + __builtin_convertvector(y, numbers), log = both;
+	take_log2(t, &log);
+	*sum += both * log;
+}
+
+double pair_logs(const struct log_table *t, const float *a, const float *b, size_t count)
+{
+	numbers sum = {0};
+	float last[2][LANES] = {{0}};
+	size_t i = 0, rest = count % LANES;
+	for (; i < count - rest; i += LANES)
+		add_pairs(&sum, t, a + i, b + i);
+	memcpy(last[0], a + i, rest * sizeof *a);
+	memcpy(last[1], b + i, rest * sizeof *b);
+	add_pairs(&sum, t, last[0], last[1]);
+	return sum_of(&sum);
+}

@@ -30,4 +30,7 @@ struct weight_sums {
 void weight_sums_add(struct weight_sums *s, const struct log_table *t, const float *weights, const double *at,
 		     double from, size_t count);
 
+/* sum (a + b) log2 (a + b) over two rows of finite numbers from 0 on, likewise. */
+double pair_logs(const struct log_table *t, const float *a, const float *b, size_t count);
+
 #endif
