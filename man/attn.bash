@@ -184,7 +184,7 @@ _attn()
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help $view $forms $settings"
 		;;
 	"inspect heads")
-		options="--rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;

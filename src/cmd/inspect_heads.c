@@ -3,6 +3,7 @@
 
 #include "cmd/heads_output.h"
 #include "cmd/progress.h"
+#include "cmd/similar_output.h"
 #include "cmd/view_options.h"
 
 static const char usage[] =
@@ -13,6 +14,8 @@ static const char usage[] =
     "distances, its strongest pair and a name for its pattern.  INPUT is a file to compute from,\n"
     "ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
+    "      --similar[=D]     groups of heads instead, within which no two are more than D apart, from\n"
+    "                        0 to 1: the Jensen-Shannon distance of their rows, averaged [0.5]\n"
     "      --rule            also the rule that each pattern is named by\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
     "      --layer LIST      layers, such as 0,3-5; mean or max of all [all]\n"
@@ -53,10 +56,12 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"attn inspect heads samples/hand.json\n";
 
 enum {
-	OPTION_RULE = OPTION_OWN
+	OPTION_SIMILAR = OPTION_OWN,
+	OPTION_RULE
 };
 
 static const struct option table[] = {
+    {"similar", optional_argument, NULL, OPTION_SIMILAR},
     {"rule", no_argument, NULL, OPTION_RULE},
     SELECTION_OPTIONS,
     MODEL_OPTIONS,
@@ -71,7 +76,8 @@ static const struct option table[] = {
 };
 
 struct heads_command {
-	bool help, rule;
+	bool help, rule, similar;
+	double limit; /* of --similar */
 	enum table_format format;
 	const char *columns; /* --columns, or NULL */
 	struct table_columns table;
@@ -81,7 +87,16 @@ struct heads_command {
 	struct selection selected;
 	struct head_places places;
 	struct head_consumer heads;
+	struct head_similarity similarity;
 };
+
+static enum attn_status option_similar(struct heads_command *c, const struct options *o,
+				       struct attn_error *err)
+{
+	c->similar = true;
+	c->limit = 0.5;
+	return o->value ? option_number(o, 0, 1, &c->limit, err) : ATTN_OK;
+}
 
 static enum attn_status parse(struct heads_command *c, struct options *o, struct attn_error *err)
 {
@@ -90,6 +105,8 @@ static enum attn_status parse(struct heads_command *c, struct options *o, struct
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'h' || id == OPTION_HELP)
 			c->help = true;
+		else if (id == OPTION_SIMILAR)
+			status = option_similar(c, o, err);
 		else if (id == OPTION_RULE)
 			c->rule = true;
 		else if (is_model_option(id))
@@ -114,19 +131,31 @@ static enum attn_status parse(struct heads_command *c, struct options *o, struct
 static enum attn_status look(struct heads_command *c, const struct command *self, struct attn_error *err)
 {
 	struct rows_selection rows = selection_rows(&c->selected);
-	struct row_consumer *consumers[] = {&c->heads.consumer};
+	struct row_consumer *consumers[] = {&c->heads.consumer, &c->similarity.consumer};
+	const struct rows_shape *shape = &c->in.info->shape;
 	TRY(head_places_init(&c->places, c->in.info, &c->in.shown_keys, err));
-	TRY(head_consumer_init(&c->heads, &c->in.info->shape, &c->places, err));
-	return progress_stream(self, c->in.rows.source, &rows, consumers, 1, err);
+	TRY(head_consumer_init(&c->heads, shape, &c->places, err));
+	if (c->similar)
+		TRY(similarity_init(&c->similarity, shape, &rows, err));
+	if (c->similar && c->similarity.queries < shape->queries)
+		report_note(self, "heads are compared over %zu of %zu queries, evenly spaced",
+			    c->similarity.queries, shape->queries);
+	return progress_stream(self, c->in.rows.source, &rows, consumers, c->similar ? 2 : 1, err);
 }
 
 static enum attn_status inspect(struct heads_command *c, const struct command *self, int argc, char **argv,
 				struct attn_error *err)
 {
+	if (c->similar && c->rule)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--rule' is of each head, and '--similar' of groups: give one of them");
 	TRY(view_check_numbers(&c->view, "a table", err));
 	TRY(table_format_columns(&c->format, c->columns, err));
 	TRY(inputs_open(&c->in, self, argc, argv, err));
-	TRY(heads_columns(&c->table, c->in.info, c->rule, c->columns, err));
+	if (c->similar)
+		TRY(similar_columns(&c->table, c->columns, err));
+	else
+		TRY(heads_columns(&c->table, c->in.info, c->rule, c->columns, err));
 	TRY(selection_open(&c->selected, &c->selection, c->in.info, err));
 	TRY(plan_weights(&c->in, &c->selected, err));
 	TRY(selection_join(&c->selected, &c->in, err));
@@ -138,7 +167,8 @@ static enum attn_status inspect(struct heads_command *c, const struct command *s
 				   .columns = &c->table,
 				   .format = table_format_settle(c->format),
 				   .rule = c->rule};
-	return heads_write(&view, self, err);
+	return c->similar ? similar_write(&view, &c->similarity, c->limit, self, err)
+			  : heads_write(&view, self, err);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -150,6 +180,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		status =
 		    c.help ? print_usage(self, err) : inspect(&c, self, argc - optind, argv + optind, err);
 	head_consumer_release(&c.heads);
+	similarity_release(&c.similarity);
 	head_places_release(&c.places);
 	selection_release(&c.selected);
 	view_request_release(&c.view);

@@ -189,6 +189,33 @@ status 0 attn inspect heads "$inputs/cross.json" --quiet --pretty
 ok 'no empty columns' eval '! grep -q diagonal out'
 ok 'names of heads' grep -q '0 (words)' out
 
+# Groups: heads 0 and 2 are the same, 1 is as far as can be, and 3 is half-way: the distance of (1, 0)
+# and (1/2, 1/2) is the root of the entropy of (3/4, 1/4) less a half.
+printf '{"weights": [[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]]}' > alike.json
+half=$(awk 'BEGIN { print sqrt(0.75 * log(4 / 3) / log(2) + 0.25 * 2 - 0.5) }')
+status 0 attn inspect heads alike.json --similar
+is 'groups' "$(cut -f 1,2,5 out | tail -n +2 | tr '\t\n' '- ')" '1-2-0 1-2-2 2-1-1 3-1-3 '
+is 'the same' "$(column widest) $(column nearest_head) $(column nearest_distance)" '0 2 0'
+near 'half-way' "$(column nearest_distance 4)" "$half"
+near 'the nearest of the other' "$(column nearest_distance 3)" "$half"
+status 0 attn inspect heads alike.json --similar=0.6
+is 'a larger group' "$(cut -f 2,5 out | tail -n +2 | tr '\t\n' '- ')" '3-0 3-2 3-3 1-1 '
+status 0 attn inspect heads alike.json --similar=1 --json
+ok 'one group' grep -q '"groups": 1, ' out
+status 0 attn inspect heads alike.json --similar --pretty
+is 'text' "$(tr '\n' '|' < out)" \
+	'group 1: 2 heads at most 0.00 apart (2 diagonal)|  0 2|alone: 2 heads|  1 3|'
+status 0 attn inspect heads alike.json --similar --head 1
+is 'nothing is near to one head' "$(column nearest_head)$(column nearest_distance)" ''
+for threads in 1 3; do
+	attn inspect heads long.json --quiet --similar=1 --threads $threads > similar$threads.tsv
+done
+same 'groups with any number of threads' similar1.tsv similar3.tsv
+status 0 attn inspect heads long.json --similar=1
+says 'over 128 of 300 queries'
+status 2 attn inspect heads alike.json --similar=2
+status 2 attn inspect heads alike.json --similar --rule
+
 # A model.
 status 0 attn inspect heads --model "$root/samples/stories260K" --text 'Once upon a time' --columns layer,head
 is 'five layers of eight heads' "$(tail -n +2 out | wc -l)" 40
