@@ -114,6 +114,12 @@ _attn()
 		COMPREPLY=($(compgen -W "head entropy similarity" -- "$word"))
 		return
 		;;
+	--statistic)
+		COMPREPLY=($(compgen -W "queries entropy effective_keys largest diagonal previous next first separator within5
+			distance distance_spread offset offset_share repeats induction coverage weight even_entropy
+			even_distance" -- "$word"))
+		return
+		;;
 	--theme)
 		COMPREPLY=($(compgen -W "light dark" -- "$word"))
 		return
@@ -175,7 +181,7 @@ _attn()
 			--quiet --help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --scores --head --layer --mean --batch --order --image --patches
+		options="--output --format --terminal --scores --statistic --head --layer --mean --batch --order --image --patches
 			--skip-keys --threads --quiet --help $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $matrix $settings" ;;
