@@ -84,7 +84,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,tokens | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -113,6 +113,12 @@ _attn()
 		;;
 	--order)
 		COMPREPLY=($(compgen -W "head entropy similarity" -- "$word"))
+		return
+		;;
+	--statistic)
+		COMPREPLY=($(compgen -W "queries entropy effective_keys largest diagonal previous next first separator within5
+			distance distance_spread offset offset_share repeats induction coverage weight even_entropy
+			even_distance" -- "$word"))
 		return
 		;;
 	--theme)
@@ -175,7 +181,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view inspect bench roles" ;;
-	inspect) options="token tokens file model --help" ;;
+	inspect) options="token tokens heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
@@ -185,7 +191,7 @@ _attn()
 			--quiet --help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --scores --head --layer --mean --batch --order --image --patches
+		options="--output --format --terminal --scores --statistic --head --layer --mean --batch --order --image --patches
 			--skip-keys --threads --quiet --help $model $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
@@ -193,12 +199,16 @@ _attn()
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
+	"inspect heads")
+		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+			--jsonl --columns $settings"
+		;;
 	"inspect file") options="--quiet --help $forms" ;;
 	"inspect model") options="--quiet --help --text --tsv --json" ;;
 	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token tokens file model"
+		options="token tokens heads file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)

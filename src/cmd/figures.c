@@ -270,6 +270,7 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .key_title = in->info->shape.cross ? "key (source)" : "key",
 	    .query_title = "query",
 	    .scores = f->options->scores != NULL,
+	    .statistic = f->options->statistic,
 	    .note = note.data,
 	    .order = f->options->order,
 	    .signed_values = in->info->shape.signed_weights,

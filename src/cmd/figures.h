@@ -14,6 +14,7 @@ struct figure_options {
 	const char *title;           /* NULL: layer and head */
 	const char *xlabel, *ylabel; /* of columns and rows; NULL: what they are; "": none */
 	const char *scores;          /* values are these, "unscaled scores"; NULL: weights */
+	const char *statistic;       /* values are these, of heads; NULL: no */
 	bool keep_markers;           /* labels are tokens as in the file */
 	bool may_list;               /* set by commands that have --colormap list */
 	bool list;                   /* it was given: colormaps_print, and nothing else */

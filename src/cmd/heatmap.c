@@ -5,6 +5,7 @@
 
 #include "cmd/colormaps.h"
 #include "cmd/figures.h"
+#include "cmd/head_picture.h"
 #include "cmd/overlay.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
@@ -34,6 +35,8 @@ static const char usage[] =
     "      --batch NUMBER    batch item [0]\n"
     "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"
     "                        (after softcap) or masked (with what masks and biases add) [raw]\n"
+    "      --statistic NAME  instead of weights one cell for each head, layers as rows: entropy,\n"
+    "                        distance, induction or another column of attn inspect heads\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
     "Over a picture whose patches are the keys, of one token, --query TOKEN:\n"
@@ -79,6 +82,7 @@ enum {
 	OPTION_FORMAT = OPTION_OWN,
 	OPTION_TERMINAL,
 	OPTION_SCORES,
+	OPTION_STATISTIC,
 	OPTION_IMAGE,
 	OPTION_PATCHES,
 	OPTION_SKIP_KEYS
@@ -89,6 +93,7 @@ static const struct option table[] = {
     {"format", required_argument, NULL, OPTION_FORMAT},
     {"terminal", no_argument, NULL, OPTION_TERMINAL},
     {"scores", optional_argument, NULL, OPTION_SCORES},
+    {"statistic", required_argument, NULL, OPTION_STATISTIC},
     {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
@@ -116,6 +121,7 @@ struct heatmap_command {
 	bool on_terminal;
 	enum score_stage stage; /* where figure.scores is set */
 	struct terminal terminal;
+	const struct head_figure *statistic; /* NULL: weights or scores are drawn */
 	struct overlay_options overlay;
 	struct selection_options selection;
 	struct view_request view;
@@ -226,7 +232,9 @@ static enum attn_status select_rows(struct heatmap_command *c, struct attn_error
 {
 	const struct rows_info *info = c->in.info;
 	TRY(selection_open(&c->selected, &c->selection, info, err));
-	TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer, err));
+	if (!c->statistic)
+		TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer,
+			       err));
 	return choose_one("--batch", &c->selected.batch, info->shape.batch, false, &c->first_batch, err);
 }
 
@@ -237,6 +245,8 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 	if (status != ATTN_OK)
 		return status;
 	const struct rows_info *info = c->in.info;
+	if (c->statistic)
+		return head_picture_write(c->statistic, &c->figure, &c->in, &c->selected, c->path, self, err);
 	if (c->overlay.image)
 		return overlay_write(&c->overlay, &c->figure, &c->in, &c->selected, c->path, self, err);
 	size_t heads = count_chosen(c->selected.heads, info->shape.heads);
@@ -337,6 +347,8 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			c->on_terminal = true;
 		else if (id == OPTION_SCORES)
 			status = option_scores(c, o, err);
+		else if (id == OPTION_STATISTIC)
+			status = head_figure_find(o->value, &c->statistic, err);
 		else if (id == OPTION_IMAGE)
 			status = option_once(o, &c->overlay.image, err);
 		else if (id == OPTION_PATCHES)
@@ -402,6 +414,9 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = check_ending(&c, err);
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
+		if (status == ATTN_OK && c.statistic)
+			status =
+			    head_picture_check(&c.figure, &c.view, c.figure.scores, c.overlay.image, err);
 		if (status == ATTN_OK)
 			status = check_scores(&c, err);
 		if (status == ATTN_OK)

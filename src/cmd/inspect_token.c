@@ -296,11 +296,7 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 		return attn_fail(err, ATTN_USAGE,
 				 "'--steps' shows the whole row as it is computed: leave out '%s'",
 				 c->view.option);
-	if (view_exclusion(&c->view) && !c->view.renormalise)
-		return attn_fail(err, ATTN_USAGE,
-				 "'%s' is about a scale of colours, of which a ranking has none: it also "
-				 "requires --renormalise",
-				 view_exclusion(&c->view));
+	TRY(view_check_numbers(&c->view, "a ranking", err));
 	char joins[24];
 	TRY(table_format_columns(&c->format, c->columns, err));
 	c->token = argv[0];

@@ -73,19 +73,18 @@ struct printer {
 	bool *repeated_queries, *repeated_keys; /* another has the same text */
 };
 
-/* A head or a layer: its number, or the name of what is joined, in quotes for JSON. */
-static void add_number_or_name(struct buffer *text, const struct printer *p, size_t number, const char *name)
+void table_add_number_or_name(struct buffer *text, enum table_format format, size_t number, const char *name)
 {
-	const char *quote = p->view->format == TABLE_TSV ? "" : "\"";
+	const char *quote = format == TABLE_TSV ? "" : "\"";
 	if (name)
 		buffer_printf(text, "%s%s%s", quote, name, quote);
 	else
 		buffer_printf(text, "%zu", number);
 }
 
-static void add_label(struct buffer *text, const struct printer *p, const char *label)
+void table_add_label(struct buffer *text, enum table_format format, const char *label)
 {
-	if (p->view->format == TABLE_TSV)
+	if (format == TABLE_TSV)
 		buffer_add_tsv(text, label);
 	else
 		buffer_add_json_string(text, label);
@@ -97,22 +96,23 @@ static void add_cells(struct printer *p, const struct row *row)
 	const struct rows_info *info = p->view->in->info;
 	struct table_row *cells = &p->cells;
 	struct buffer *text = &cells->text;
+	enum table_format format = p->view->format;
 	bool mean = row->head == ranking_mean(p->view->ranking);
 	table_row_clear(cells);
-	add_number_or_name(text, p, layer_number(info, row->layer), info->joined_layers);
+	table_add_number_or_name(text, format, layer_number(info, row->layer), info->joined_layers);
 	table_end_cell(cells);
-	add_number_or_name(text, p, mean ? 0 : head_number(info, row->head),
-			   mean ? "mean" : info->joined_heads);
+	table_add_number_or_name(text, format, mean ? 0 : head_number(info, row->head),
+				 mean ? "mean" : info->joined_heads);
 	table_end_cell(cells);
 	buffer_printf(text, "%zu", query_number(info, row->query));
 	table_end_cell(cells);
-	add_label(text, p, info->query_labels.items[row->query]);
+	table_add_label(text, format, info->query_labels.items[row->query]);
 	table_end_cell(cells);
 	buffer_printf(text, "%zu", row->rank);
 	table_end_cell(cells);
 	buffer_printf(text, "%zu", key_number(info, row->key));
 	table_end_cell(cells);
-	add_label(text, p, info->key_labels.items[row->key]);
+	table_add_label(text, format, info->key_labels.items[row->key]);
 	table_end_cell(cells);
 	buffer_add_float(text, row->weight);
 	table_end_cell(cells);

@@ -28,6 +28,11 @@ enum attn_status ranking_columns(struct table_columns *t, const struct rows_info
 /* What TABLE_DEFAULT means for standard output. */
 enum table_format table_format_settle(enum table_format format);
 
+/* What tables of any format write for a label, and for a head or layer: its number, or the name of
+ * what is joined (NULL: nothing is). */
+void table_add_label(struct buffer *text, enum table_format format, const char *label);
+void table_add_number_or_name(struct buffer *text, enum table_format format, size_t number, const char *name);
+
 struct ranking_table {
 	const struct inputs *in;
 	struct ranking *ranking;

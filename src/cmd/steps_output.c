@@ -39,14 +39,6 @@ enum attn_status steps_columns(struct table_columns *t, const struct rows_info *
 	return table_choose(t, list, err);
 }
 
-static void add_label(const struct printer *p, struct buffer *text, const char *label)
-{
-	if (p->format == TABLE_TSV)
-		buffer_add_tsv(text, label);
-	else
-		buffer_add_json_string(text, label);
-}
-
 /* The cells of a line's vectors: numbers with blanks between, or arrays. */
 static void add_vectors(struct printer *p, const struct step_line *line)
 {
@@ -81,14 +73,15 @@ static void add_cells(struct printer *p, const struct step_line *line)
 		buffer_printf(text, "%zu", numbers[i]);
 		table_end_cell(cells);
 	}
-	add_label(p, text, info->query_labels.items[p->table.query]);
+	table_add_label(text, p->format, info->query_labels.items[p->table.query]);
 	table_end_cell(cells);
 	if (line->key == SIZE_MAX)
 		buffer_add_string(text, none);
 	else
 		buffer_printf(text, "%zu", line->key);
 	table_end_cell(cells);
-	add_label(p, text, line->key == SIZE_MAX ? STEP_SINK : info->key_labels.items[line->key]);
+	table_add_label(text, p->format,
+			line->key == SIZE_MAX ? STEP_SINK : info->key_labels.items[line->key]);
 	table_end_cell(cells);
 	for (size_t step = 0; step < STEP_COUNT; step++) {
 		if (isfinite(line->values[step]))

@@ -9,6 +9,11 @@
 void table_add_column(struct table_columns *t, const char *name)
 {
 	t->chosen[t->chosen_count++] = t->count;
+	table_add_hidden(t, name);
+}
+
+void table_add_hidden(struct table_columns *t, const char *name)
+{
 	t->names[t->count++] = name;
 }
 

@@ -10,7 +10,7 @@
 #include "util/error.h"
 
 enum {
-	TABLE_COLUMNS = 20 /* at most */
+	TABLE_COLUMNS = 32 /* at most */
 };
 
 /* The columns of a table, and which of them are written. */
@@ -22,6 +22,9 @@ struct table_columns {
 
 /* Append a column, which is chosen until table_choose says otherwise. */
 void table_add_column(struct table_columns *t, const char *name);
+
+/* Append one that is written only where --columns asks for it. */
+void table_add_hidden(struct table_columns *t, const char *name);
 
 /* Take the value of --columns, "key_token,weight" (NULL: all columns as they are).  ATTN_USAGE for
  * a name that is not among the columns, with a suggestion, or one that comes more than once. */

@@ -25,6 +25,16 @@ const char *view_exclusion(const struct view_request *r)
 				     : NULL;
 }
 
+enum attn_status view_check_numbers(const struct view_request *r, const char *what, struct attn_error *err)
+{
+	if (!view_exclusion(r) || r->renormalise)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_USAGE,
+			 "'%s' is about a scale of colours, of which %s has none: it also requires "
+			 "--renormalise",
+			 view_exclusion(r), what);
+}
+
 enum attn_status view_option(struct view_request *r, int id, const struct options *o, struct attn_error *err)
 {
 	snprintf(r->option, sizeof r->option, "--%s", o->name);

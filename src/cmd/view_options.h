@@ -53,6 +53,10 @@ void view_request_release(struct view_request *r);
 /* An option that excludes pairs, or NULL. */
 const char *view_exclusion(const struct view_request *r);
 
+/* ATTN_USAGE for exclusions alone, which change colours and no numbers: `what` is made of those,
+ * such as "a ranking". */
+enum attn_status view_check_numbers(const struct view_request *r, const char *what, struct attn_error *err);
+
 /* Wrap the source of opened inputs, so that rows, labels and sizes are those that are asked
  * for; not yet --top-keys.  in->note says what was done.  A token that does not occur is
  * ATTN_NO_MATCH, an option that has nothing to act on ATTN_USAGE. */

@@ -1,5 +1,4 @@
 /* A view that joins tokens to words. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,18 +85,6 @@ static enum attn_status words_read(struct row_source *source, size_t worker, str
 	return ATTN_OK;
 }
 
-/* Whether the first `count` labels are numbers that stand for missing ones. */
-static bool unlabelled(const struct string_list *labels, size_t count)
-{
-	char number[24];
-	for (size_t i = 0; i < count; i++) {
-		snprintf(number, sizeof number, "%zu", i);
-		if (strcmp(labels->items[i], number) != 0)
-			return false;
-	}
-	return true;
-}
-
 /* Labels [first, first + count): only read. */
 static struct string_list part(const struct string_list *labels, size_t first, size_t count)
 {
@@ -107,7 +94,7 @@ static struct string_list part(const struct string_list *labels, size_t first, s
 static bool find_keys(struct word_view *v, const struct rows_info *from)
 {
 	size_t appended = from->shape.appended_keys, past = from->shape.past_keys;
-	size_t alone = unlabelled(&from->key_labels, past) ? past : 0;
+	size_t alone = labels_missing(&from->key_labels, past) ? past : 0;
 	struct string_list first = part(&from->key_labels, 0, alone);
 	struct string_list own = part(&from->key_labels, alone, from->shape.keys - alone - appended);
 	struct string_list last = part(&from->key_labels, from->shape.keys - appended, appended);

@@ -1,6 +1,8 @@
 #include "tokens/rows_info.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void rows_info_release(struct rows_info *info)
 {
@@ -22,4 +24,15 @@ void named_rows_release(struct named_rows *rows)
 		rows->source->free(rows->source);
 	rows->source = NULL;
 	rows_info_release(&rows->info);
+}
+
+bool labels_missing(const struct string_list *labels, size_t count)
+{
+	char number[24];
+	for (size_t i = 0; i < count; i++) {
+		snprintf(number, sizeof number, "%zu", i);
+		if (strcmp(labels->items[i], number) != 0)
+			return false;
+	}
+	return true;
 }

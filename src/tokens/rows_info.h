@@ -50,6 +50,9 @@ struct named_rows {
 void named_rows_release(struct named_rows *rows); /* safe on a zeroed one */
 void rows_info_release(struct rows_info *info);
 
+/* Whether the first `count` labels are all numbers that stand for missing ones. */
+bool labels_missing(const struct string_list *labels, size_t count);
+
 /* The index by which query or key i is known to users. */
 static inline size_t query_number(const struct rows_info *info, size_t i)
 {

@@ -16,6 +16,10 @@ static const uint32_t terminators[] = {'.',    '!',    '?',    0x3002, 0xff01, 0
 static const uint32_t closers[] = {'"',    '\'',   ')',    ']',    '}',    0xbb,   0x201d,
 				   0x2019, 0x300d, 0x300f, 0x300b, 0x3011, 0xff09, 0x203a};
 
+/* Commas, colons, semicolons and ellipses: Latin, CJK (wide, half-width), Arabic, Ethiopic. */
+static const uint32_t dividers[] = {',',    ';',    ':',    0x2026, 0x3001, 0xff0c, 0xff1a,
+				    0xff1b, 0xff64, 0x060c, 0x061b, 0x1363, 0x1364, 0x1365};
+
 static const char *const marks[] = {"[SEP]", "</s>", "<eos>", "<|endoftext|>"};
 
 static bool among(uint32_t code, const uint32_t *list, size_t count)
@@ -109,4 +113,21 @@ bool *sentence_ends(const struct string_list *shown)
 			ends[i - 1] = false;
 	}
 	return ends;
+}
+
+bool token_separates(const char *shown)
+{
+	size_t length = strlen(shown), step, points = 0;
+	uint32_t code;
+	if (is_mark(shown))
+		return true;
+	for (size_t i = 0; i < length; i += step) {
+		step = utf8_decode(shown + i, length - i, &code);
+		bool point = step > 0 &&
+			     (is_terminator(code) || among(code, dividers, sizeof dividers / sizeof *dividers));
+		if (!point && (step == 0 || !is_closer(code)))
+			return false;
+		points += point;
+	}
+	return points > 0;
 }

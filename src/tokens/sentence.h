@@ -15,4 +15,9 @@
  * between numbers. */
 bool *sentence_ends(const struct string_list *shown);
 
+/* Whether a shown token separates others and means nothing itself: full stops and the like,
+ * commas, colons and semicolons of the larger scripts, maybe with closing quotes and
+ * brackets, or a mark of a model. */
+bool token_separates(const char *shown);
+
 #endif

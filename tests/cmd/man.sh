@@ -58,6 +58,7 @@ attn-heatmap|heatmap
 attn-view|view
 attn-inspect|inspect
 attn-inspect-token|inspect token
+attn-inspect-heads|inspect heads
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
 attn-inspect-tokens|inspect tokens
@@ -288,6 +289,24 @@ while IFS='|' read -r name shape; do
 			"$scratch/offered"
 	fi
 done < <(grep -vE '^(window|appended_keys)\|' "$scratch/roles")
+
+# Figures of heads: --statistic takes those that --columns does, and both pages tell of them.
+figures=$(sed -n 's/^    \(NUMBER\|COUNT\)(\([a-z0-9_]*\), .*/\2/p' "$root/src/cmd/head_figures.c")
+if [ -z "$figures" ]; then
+	fail "no figure is found in head_figures.c"
+fi
+for name in $figures weight; do
+	if offered "heatmap --statistic" "$name" | grep -qx "$name"; then
+		pass
+	else
+		fail "completion knows no statistic '$name'"
+	fi
+	if grep -q "^\.It Li $name Ta" "$man/attn-inspect-heads.1"; then
+		pass
+	else
+		fail "attn-inspect-heads(1) has no column '$name'"
+	fi
+done
 
 colormaps=$(sed -n 's/^    {"\([a-z-]*\)", *".*/\1/p' "$root"/src/draw/*/colormap.c)
 if [ -z "$colormaps" ]; then

@@ -133,12 +133,26 @@ static void test_sentences(void **state)
 	CHECK_ENDS("   ", "", "\"", ")");
 }
 
+static void test_separators(void **state)
+{
+	static const char *const yes[] = {".",      ",",      ";",      ":",   "?",     "...",
+					  "\u2026", "\u3001", "\uff0c", ".\"", "[SEP]", "</s>"};
+	static const char *const no[] = {"", "a", "a.", "'", "\"", ")", "-", "<s>", "[CLS]", "\xff", "3"};
+	(void)state;
+	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+		if (!token_separates(yes[i]))
+			fail_msg("'%s' separates", yes[i]);
+	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+		if (token_separates(no[i]))
+			fail_msg("'%s' does not separate", no[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_row_entropy), cmocka_unit_test(test_entropy_consumer),
 	    cmocka_unit_test(test_values),      cmocka_unit_test(test_similarity),
-	    cmocka_unit_test(test_sentences),
+	    cmocka_unit_test(test_sentences),   cmocka_unit_test(test_separators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ struct text_box measure_text(void *context, enum layout_text which, const struct
 		box = measure_outer_titles(d, LAYOUT_COLS, partial, limit);
 		break;
 	case LAYOUT_MASKED:
-		box = text_measure(d->text, "masked", plain_style(partial->small_size, 0));
+		box = text_measure(d->text, hatched_name(d->figure), plain_style(partial->small_size, 0));
 		break;
 	}
 	return box;

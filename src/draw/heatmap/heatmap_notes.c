@@ -47,11 +47,11 @@ void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct h
 	if (d->figure->options.no_notes)
 		return;
 	if (d->row_factor > 1 || d->col_factor > 1) {
-		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu %ss",
+		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu %s",
 			 g->reduction == GRID_MEAN  ? "mean"
 			 : d->figure->signed_values ? "largest magnitude"
 						    : "maximum",
-			 d->row_factor, d->col_factor, value_name(d->figure));
+			 d->row_factor, d->col_factor, value_names(d->figure));
 		note_add(notes, text);
 	}
 	heatmap_scale_notes(notes, &d->scale, d->figure);
@@ -65,7 +65,8 @@ void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct h
 				    ? "lines where sentences end"
 				    : "sentences are too short for lines where they end");
 	if (d->figure->options.no_bar && d->scale.any_masked)
-		note_add(notes, "hatched cells are masked");
+		note_add(notes,
+			 d->figure->statistic ? "hatched cells have none" : "hatched cells are masked");
 	note_add(notes, d->figure->note);
 	note_add(notes, d->figure->order);
 }

@@ -310,8 +310,8 @@ static void paint_words(const struct cell_painter *p)
 	paint_placed(p, bar_title(d), plain_style(l->small_size, l->bar_title_limit), l->bar_title,
 		     l->bar_vertical ? TEXT_UPWARDS : TEXT_HORIZONTAL,
 		     l->bar_vertical ? CANVAS_MIDDLE : CANVAS_END, ink);
-	paint_placed(p, "masked", plain_style(l->small_size, 0), l->masked_text, TEXT_HORIZONTAL,
-		     CANVAS_START, ink);
+	paint_placed(p, hatched_name(d->figure), plain_style(l->small_size, 0), l->masked_text,
+		     TEXT_HORIZONTAL, CANVAS_START, ink);
 	paint_placed(p, d->figure->title, title_style(l, l->title_limit), l->title, TEXT_HORIZONTAL,
 		     CANVAS_MIDDLE, ink);
 	heatmap_notes(&notes, d, l);

@@ -171,8 +171,8 @@ static void add_top_note(struct buffer *notes, const struct heatmap_scale *s,
 			 floor(clip) == clip ? ordinal_ending((size_t)clip) : "th", sign, top, sign,
 			 s->highest);
 	else if (s->highest > top && exceeds_visibly(s->highest, top))
-		snprintf(text, sizeof text, "%ss above %s%.3g (up to %.3g) have the colour of %s%.3g",
-			 value_name(figure), sign, top, s->highest, sign, top);
+		snprintf(text, sizeof text, "%s above %s%.3g (up to %.3g) have the colour of %s%.3g",
+			 value_names(figure), sign, top, s->highest, sign, top);
 	else
 		return;
 	note_add(notes, text);

@@ -19,7 +19,21 @@ void note_add(struct buffer *notes, const char *text)
 
 const char *value_name(const struct heatmap_figure *figure)
 {
+	if (figure->statistic)
+		return figure->statistic;
 	return figure->scores ? "score" : "weight";
+}
+
+const char *value_names(const struct heatmap_figure *figure)
+{
+	if (figure->statistic)
+		return "values";
+	return figure->scores ? "scores" : "weights";
+}
+
+const char *hatched_name(const struct heatmap_figure *figure)
+{
+	return figure->statistic ? "none" : "masked";
 }
 
 const char *ordinal_ending(size_t n)

@@ -9,9 +9,12 @@
 /* Append a note, behind "; " if it is not the first; NULL and "" are none. */
 void note_add(struct buffer *notes, const char *text);
 
-/* What cells show: "weight" or "score". */
+/* What cells show: "weight", "score" or the name of a statistic; several of them; and what
+ * hatched cells are: "masked", or "none". */
 struct heatmap_figure;
 const char *value_name(const struct heatmap_figure *figure);
+const char *value_names(const struct heatmap_figure *figure);
+const char *hatched_name(const struct heatmap_figure *figure);
 
 const char *ordinal_ending(size_t n); /* "st", "nd", "rd" or "th" */
 

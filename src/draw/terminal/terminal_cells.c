@@ -13,10 +13,11 @@ static const char shades[] = " -:=+*#%@";
 
 enum {
 	SHADES = sizeof shades - 1,
-	BAR = 33,       /* columns of the scale: its ticks are 8 apart */
-	SHORT_BAR = 17, /* of one in a narrow terminal */
-	LEGEND = 60,    /* columns that name, scale and what is masked take side by side */
-	TICKS = 4       /* parts of it that have numbers at their ends */
+	BAR = 33,          /* columns of the scale: its ticks are 8 apart */
+	SHORT_BAR = 17,    /* of one in a narrow terminal */
+	LONGEST_NAME = 12, /* beside the scale; others stand above it */
+	LEGEND = 60,       /* columns that name, scale and what is masked take side by side */
+	TICKS = 4          /* parts of it that have numbers at their ends */
 };
 
 /* What an escape colours, by the first digit of its SGR code. */
@@ -242,15 +243,15 @@ static void add_masked(struct terminal_drawing *d)
 {
 	add_dots(d, d->numbers ? 1 : d->cell);
 	reset_colours(d);
-	buffer_add_string(d->out, " masked");
+	buffer_printf(d->out, " %s", hatched_name(d->figure));
 }
 
 void terminal_add_legend(struct terminal_drawing *d)
 {
 	const char *title = value_name(d->figure);
-	size_t name = size_min(text_width(title), 12), columns = d->terminal->columns;
+	size_t name = text_width(title), columns = d->terminal->columns;
 	size_t length = columns < BAR + 2 ? SHORT_BAR : BAR;
-	bool narrow = columns < LEGEND;
+	bool narrow = columns < LEGEND || name > LONGEST_NAME;
 	terminal_add_text(d->out, title, narrow ? columns : name, TERMINAL_LEFT);
 	if (narrow)
 		terminal_end_line(d->out);

@@ -293,9 +293,9 @@ static void add_all_notes(struct terminal_drawing *d)
 {
 	char text[160];
 	if (d->rows.factor > 1 || d->cols.factor > 1) {
-		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu %ss",
+		snprintf(text, sizeof text, "each cell is the %s of %zu \u00d7 %zu %s",
 			 d->figure->panels[0].grid->reduction == GRID_MEAN ? "mean" : "maximum",
-			 d->rows.factor, d->cols.factor, value_name(d->figure));
+			 d->rows.factor, d->cols.factor, value_names(d->figure));
 		add_paragraph(d, text);
 	}
 	struct buffer notes = BUFFER_INIT;
