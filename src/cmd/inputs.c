@@ -219,13 +219,19 @@ static bool reads_file(const char *operand, const char *path)
 	return false;
 }
 
+static enum attn_status fail_spare(const char *path, struct attn_error *err)
+{
+	return attn_fail(err, ATTN_USAGE, "'%s' is an input and would be replaced, expected another output",
+			 path);
+}
+
 enum attn_status inputs_spare(const struct inputs *in, const char *path, struct attn_error *err)
 {
+	if (model_input_reads(&in->model, path))
+		return fail_spare(path, err);
 	for (int i = 0; i < in->operand_count && strcmp(path, "-") != 0; i++)
 		if (strcmp(in->operands[i], "-") != 0 && reads_file(in->operands[i], path))
-			return attn_fail(err, ATTN_USAGE,
-					 "'%s' is an input and would be replaced, expected another output",
-					 path);
+			return fail_spare(path, err);
 	return ATTN_OK;
 }
 

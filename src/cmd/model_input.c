@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/output.h"
 #include "tokenizer/tokenizer.h"
 #include "util/memory.h"
 #include "util/number.h"
@@ -186,6 +187,28 @@ void model_input_release(struct model_input *in)
 	tokenizer_free(in->tokenizer);
 	model_free(in->model);
 	*in = (struct model_input){0};
+}
+
+bool model_input_reads(const struct model_input *in, const char *path)
+{
+	static const char *const others[] = {"config.json",    "model.safetensors.index.json",
+					     "tokenizer.json", "tokenizer_config.json",
+					     "vocab.txt",      "vocab.json",
+					     "merges.txt",     "special_tokens_map.json",
+					     "spiece.model",   "tokenizer.model"};
+	const struct checkpoint *cp = in->model ? in->model->checkpoint : NULL;
+	bool reads = false;
+	size_t bytes;
+	struct buffer name = BUFFER_INIT;
+	for (size_t i = 0; cp && i < checkpoint_files(cp); i++)
+		reads |= output_same_file(checkpoint_file(cp, i, &bytes), path);
+	for (size_t i = 0; cp && i < sizeof others / sizeof *others; i++) {
+		buffer_clear(&name);
+		buffer_printf(&name, "%s/%s", checkpoint_path(cp), others[i]);
+		reads |= !name.failed && output_same_file(name.data, path);
+	}
+	buffer_release(&name);
+	return reads;
 }
 
 enum attn_status model_input_plan(struct model_input *in, const struct rows_selection *selection,

@@ -33,6 +33,9 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 				  struct rows_info *info, struct attn_error *err);
 void model_input_release(struct model_input *in); /* safe on a zeroed one */
 
+/* Whether the model or its tokenizer is read from the file `path`. */
+bool model_input_reads(const struct model_input *in, const char *path);
+
 /* The rows of the selected layers and heads (NULL: of all), and what else is wanted. */
 enum attn_status model_input_plan(struct model_input *in, const struct rows_selection *selection,
 				  struct rows_want want, struct row_source **source, struct attn_error *err);

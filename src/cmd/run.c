@@ -395,6 +395,25 @@ static enum attn_status print_cost(struct run_command *c, struct attn_error *err
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
 }
 
+/* A model's files are many and mapped: no output may replace one. */
+static enum attn_status spare_model(const struct run_command *c, struct attn_error *err)
+{
+	const struct run_options *r = &c->options;
+	const char *const outputs[] = {r->context,
+				       r->output,
+				       r->weights,
+				       r->scores,
+				       r->model.hidden,
+				       r->model.logits,
+				       r->vectors[VECTORS_Q],
+				       r->vectors[VECTORS_K],
+				       r->vectors[VECTORS_V]};
+	for (size_t i = 0; i < sizeof outputs / sizeof *outputs && c->in.model.model; i++)
+		if (outputs[i])
+			TRY(inputs_spare(&c->in, outputs[i], err));
+	return ATTN_OK;
+}
+
 /* No output may replace an input, but for a tensor's that names it. */
 static enum attn_status spare_inputs(const struct run_command *c, struct attn_error *err)
 {
@@ -408,7 +427,9 @@ static enum attn_status spare_inputs(const struct run_command *c, struct attn_er
 	snprintf(path, sizeof path, "%s/part-%zu-of-%zu.safetensors", r->directory, r->shard, r->shards);
 	if (r->shard)
 		TRY(inputs_spare(&c->in, path, err));
-	return r->rankings ? inputs_spare(&c->in, r->rankings, err) : ATTN_OK;
+	if (r->rankings)
+		TRY(inputs_spare(&c->in, r->rankings, err));
+	return spare_model(c, err);
 }
 
 static enum attn_status compute(struct run_command *c, int argc, char **argv, struct attn_error *err)

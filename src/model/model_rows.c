@@ -1,5 +1,6 @@
 #include "model/model_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,17 @@ static enum attn_status plan_layer(struct model_rows *r, size_t layer, struct at
 	return plan_init(&r->plan, &r->attention, goes_on(r, layer) ? NULL : &some, want, err);
 }
 
+/* What went wrong in a layer says in which. */
+static enum attn_status in_layer(const struct model_rows *r, enum attn_status status, struct attn_error *err)
+{
+	char place[60];
+	if (status != ATTN_BAD_INPUT || !err)
+		return status;
+	snprintf(place, sizeof place, "layer %zu", r->forward.layer);
+	attn_error_prefix(err, place);
+	return status;
+}
+
 /* Make the rows of layer forward.layer ready to be read. */
 static enum attn_status open_layer(struct model_rows *r, struct attn_error *err)
 {
@@ -82,7 +94,7 @@ static enum attn_status open_layer(struct model_rows *r, struct attn_error *err)
 	r->open = status == ATTN_OK;
 	if (!r->open)
 		close_layer(r);
-	return status;
+	return in_layer(r, status, err);
 }
 
 /* Contexts of the heads that were not read whole. */
@@ -119,7 +131,7 @@ static enum attn_status pass_layer(struct model_rows *r, struct attn_error *err)
 		status = complete_context(r, err);
 	close_layer(r);
 	if (status == ATTN_OK)
-		status = forward_finish(&r->forward, err);
+		status = in_layer(r, forward_finish(&r->forward, err), err);
 	if (status == ATTN_OK)
 		keep_hidden(r);
 	return status;

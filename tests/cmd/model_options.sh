@@ -119,4 +119,14 @@ status 4 attn run "${m[@]}" --text-file missing
 says "could not open 'missing'"
 status 4 attn run --model missing --text a
 says "'missing'"
+
+# No output replaces a file of the model.
+cp -r "$root/samples/stories260K" own
+for output in weights hidden logits context q; do
+	status 2 attn run --model own --text a --layer 0 --$output own/model.safetensors
+	says "'own/model.safetensors' is an input and would be replaced"
+done
+status 2 attn run --model own --text a --layer 0 --rankings own/./tokenizer.json
+says 'is an input and would be replaced'
+status 0 attn heatmap --model own --text a --layer 0 -o own/a.png
 finish
