@@ -26,7 +26,8 @@ static const char usage[] =
     "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n"
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
-    "      --title TEXT      title of the page [the names of the files]\n"
+    "      --title TEXT      title of the page [the names of the files, or the model's and\n"
+    "                        how its text begins]\n"
     "      --markers WHAT    subword markers of tokens: keep or drop [drop]\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE WORDS_USAGE
@@ -84,6 +85,19 @@ static void add_file_name(struct buffer *name, const char *operand)
 		buffer_add(name, file, colon ? (size_t)(colon - file) : strlen(file));
 }
 
+/* "bert" of "models/bert/". */
+static void add_folder_name(struct buffer *name, const char *path)
+{
+	size_t end = strlen(path);
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	size_t start = end;
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	buffer_add(name, path + start, end - start);
+	buffer_add(name, "", 0);
+}
+
 /* Names without repetition: a checkpoint is often bound role by role. */
 static bool find_names(const struct view_command *c, struct string_list *names)
 {
@@ -100,8 +114,28 @@ static bool find_names(const struct view_command *c, struct string_list *names)
 		if (ok && !known)
 			ok = string_list_add(names, name.data);
 	}
+	if (c->in.model_options.model) {
+		buffer_clear(&name);
+		add_folder_name(&name, c->in.model_options.model);
+		ok = ok && !name.failed && string_list_add(names, name.data);
+	}
 	buffer_release(&name);
 	return ok;
+}
+
+/* ": Once upon a time, there was ...": how the model's text begins. */
+static void add_text_start(struct buffer *title, const char *text)
+{
+	enum {
+		MOST = 80
+	};
+	size_t length = strcspn(text, "\n"), end = length;
+	if (length > MOST)
+		for (end = MOST; end > MOST / 2 && text[end] != ' '; end--)
+			;
+	if (length > MOST && text[end] != ' ')
+		return; /* nowhere to cut */
+	buffer_printf(title, ": %.*s%s", (int)end, text, end < strlen(text) ? " ..." : "");
 }
 
 static void add_strings(struct buffer *json, const char *name, const struct string_list *list)
@@ -236,6 +270,8 @@ static enum attn_status begin(struct view_command *c, struct buffer *page, struc
 		buffer_add_string(&title, c->title);
 	for (size_t i = 0; i < names.count && !c->title; i++)
 		buffer_printf(&title, "%s%s", i ? ", " : "", names.items[i]);
+	if (!c->title && c->in.model_options.text)
+		add_text_start(&title, c->in.model_options.text);
 	buffer_add(&title, "", 0);
 	if (ok && !title.failed)
 		add_meta(&meta, c, title.data, &names);

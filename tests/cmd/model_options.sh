@@ -129,4 +129,10 @@ done
 status 2 attn run --model own --text a --layer 0 --rankings own/./tokenizer.json
 says 'is an input and would be replaced'
 status 0 attn heatmap --model own --text a --layer 0 -o own/a.png
+
+# A page is called after the model and its text, which is cut between words.
+status 0 attn view "${m[@]}/" --text 'Once upon a time' -o page.html
+ok 'title of a page' grep -q '<title>stories260K: Once upon a time</title>' page.html
+status 0 attn view "${m[@]}" --text "$(printf 'story %.0s' {1..30})" -o page.html
+ok 'title of a long text' grep -qE '<title>stories260K: (story )+\.\.\.</title>' page.html
 finish
