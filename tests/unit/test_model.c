@@ -1,7 +1,7 @@
 /* Models against known attention, hidden states and logits: families with random weights, whose
  * values are computed in float64 from the stored ones, and models trained by others.
  *
- * They are in ../shared/models, or where ATTN_SHARED says, but for a few in tests/data. */
+ * They are in ../shared/models, or where ATTN_SHARED says, but for two: in tests/data and samples. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -214,6 +214,15 @@ static void check_folder(const char *folder, const char *const *names)
 	}
 }
 
+/* Those that are here, too: an encoder, and a decoder that was trained. */
+static void test_own(void **state)
+{
+	(void)state;
+	check_model("tests/data/models/bert_min_config",
+		    "tests/data/models/bert_min_config/expected.safetensors");
+	check_model("samples/stories260K", "tests/data/models/stories260K/lily.expected.safetensors");
+}
+
 static void test_families(void **state)
 {
 	(void)state;
@@ -327,8 +336,8 @@ static void test_selections(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),       cmocka_unit_test(test_blocks),
-	    cmocka_unit_test(test_trained),  cmocka_unit_test(test_selections),
+	    cmocka_unit_test(test_own),    cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),
+	    cmocka_unit_test(test_blocks), cmocka_unit_test(test_trained),  cmocka_unit_test(test_selections),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
