@@ -80,7 +80,9 @@ static enum attn_status read_bias(const struct config *c, enum bias_rule rule, c
 static enum attn_status read_choices(struct architecture *a, const struct config *c, struct attn_error *err)
 {
 	const struct family *f = a->family;
-	const char *name = config_text(c, f->activation.name, f->activation.fallback);
+	const char *name = f->activation.name ? config_text(c, f->activation.name, f->activation.fallback)
+					      : f->activation.fallback;
+	a->order = f->order;
 	a->eps = f->eps.fallback;
 	if (f->eps.name)
 		TRY(config_number(c, f->eps.name, f->eps.fallback, 0, 1, &a->eps, err));
@@ -102,8 +104,12 @@ enum attn_status architecture_init(struct architecture *a, const struct config *
 		status = read_sizes(a, c, err);
 	if (status == ATTN_OK)
 		status = read_choices(a, c, err);
-	if (status == ATTN_OK && a->family->scheme == POSITIONS_ROTARY)
-		status = rope_init(&a->rope, c, a->head_size, a->positions, err);
+	if (status == ATTN_OK && a->family->scheme == POSITIONS_ROTARY) {
+		const struct rope_place place = {.layer_type = "full_attention",
+						 .base = a->family->rotary_base,
+						 .share = a->family->rotary_share};
+		status = rope_init(&a->rope, a, c, &place, err);
+	}
 	if (status == ATTN_OK && a->family->adjust)
 		status = a->family->adjust(a, c, err);
 	if (status != ATTN_OK)
@@ -114,12 +120,29 @@ enum attn_status architecture_init(struct architecture *a, const struct config *
 void architecture_release(struct architecture *a)
 {
 	free(a->sliding);
+	free(a->unrotated);
 	rope_release(&a->rope);
+	rope_release(&a->local_rope);
 	*a = (struct architecture){0};
 }
 
-enum attn_status architecture_slide(struct architecture *a, const struct config *c, size_t first,
-				    struct attn_error *err)
+bool slides_from(size_t layer, size_t n)
+{
+	return layer >= n;
+}
+
+bool slides_between(size_t layer, size_t n)
+{
+	return (layer + 1) % n != 0;
+}
+
+bool slides_off(size_t layer, size_t n)
+{
+	return layer % n != 0;
+}
+
+enum attn_status architecture_slide(struct architecture *a, const struct config *c,
+				    bool (*slides)(size_t layer, size_t n), size_t n, struct attn_error *err)
 {
 	size_t named = config_list(c, "layer_types");
 	a->sliding = array_alloc(a->layers, sizeof *a->sliding);
@@ -129,7 +152,7 @@ enum attn_status architecture_slide(struct architecture *a, const struct config 
 		return config_fail(c, "layer_types", "a type for each layer", err);
 	for (size_t i = 0; i < a->layers; i++) {
 		const char *type = named ? config_list_text(c, "layer_types", i) : NULL;
-		a->sliding[i] = type ? strcmp(type, "sliding_attention") == 0 : i >= first;
+		a->sliding[i] = type ? strcmp(type, "sliding_attention") == 0 : slides(i, n);
 		if (named && (!type || (!a->sliding[i] && strcmp(type, "full_attention") != 0)))
 			return config_fail(c, "layer_types", "'full_attention' and 'sliding_attention'", err);
 	}

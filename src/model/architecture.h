@@ -19,6 +19,7 @@ struct rope {
 
 struct architecture {
 	const struct family *family;
+	enum residual_order order;
 	size_t layers, width, heads, kv_heads, head_size, inner;
 	size_t positions;       /* the longest text; 0: any */
 	size_t token_types;     /* 0: none */
@@ -28,13 +29,21 @@ struct architecture {
 	enum activation activation;
 	bool attention_bias, output_bias, mlp_bias;
 
-	double scale;        /* of scores */
-	bool scale_by_layer; /* and divided by the layer's number + 1 */
-	size_t padding;      /* the padding token's id, where the scheme asks for it */
+	double embedding_scale; /* of words; 0: 1 */
+	double softcap;         /* of scores; 0: none */
+	double head_softcap;    /* of logits; 0: none */
+	double scale;           /* of scores */
+	bool scale_by_layer;    /* and divided by the layer's number + 1 */
+	size_t padding;         /* the padding token's id, where the scheme asks for it */
+	size_t first_position;  /* the row of positions that token 0 has */
 
-	size_t window; /* how many keys, with its own, a query of a sliding layer attends to at most */
+	size_t window; /* how many keys, with its own, a query of a sliding layer attends to at most; of an
+			* encoder as many on either side beside it */
 	bool *sliding; /* (layers), owned; NULL: none is */
 	struct rope rope;
+	bool two_ropes;         /* sliding layers have another */
+	struct rope local_rope; /* that one */
+	bool *unrotated;        /* (layers), owned: layers without positions; NULL: none */
 
 	size_t group_runs;   /* layers that share a group's weights; 0: none does */
 	size_t group_layers; /* and how many of these differ */
@@ -48,9 +57,14 @@ struct architecture {
 enum attn_status architecture_init(struct architecture *a, const struct config *c, struct attn_error *err);
 void architecture_release(struct architecture *a); /* safe on a zeroed one */
 
-/* For families: layers from `first` on have the window, or those that 'layer_types' names. */
-enum attn_status architecture_slide(struct architecture *a, const struct config *c, size_t first,
-				    struct attn_error *err);
+/* For families: layers that slides(layer, n) says have the window, or those that 'layer_types' names. */
+enum attn_status architecture_slide(struct architecture *a, const struct config *c,
+				    bool (*slides)(size_t layer, size_t n), size_t n, struct attn_error *err);
+
+/* From layer n on; all but each n-th; only layers that are no multiple of n. */
+bool slides_from(size_t layer, size_t n);
+bool slides_between(size_t layer, size_t n);
+bool slides_off(size_t layer, size_t n);
 
 /* Whether a layer's keys end at the window. */
 static inline bool architecture_slides(const struct architecture *a, size_t layer)
@@ -58,10 +72,17 @@ static inline bool architecture_slides(const struct architecture *a, size_t laye
 	return a->sliding && a->sliding[layer];
 }
 
-/* Read how heads of `size` dimensions are rotated: rope_parameters, rope_scaling, or keys beside
+/* The rope of a layer type in a config. */
+struct rope_place {
+	const char *layer_type;        /* "full_attention": its object within rope_parameters */
+	struct number_key base, share; /* under other names, or of other values; 0: as usual */
+	bool alone;                    /* rope_scaling is not of it */
+};
+
+/* Read how heads are rotated: rope_parameters, rope_scaling, or keys beside
  * them (see attn-models(7) for the kinds of scaling). */
-enum attn_status rope_init(struct rope *rope, const struct config *c, size_t size, size_t positions,
-			   struct attn_error *err);
+enum attn_status rope_init(struct rope *rope, const struct architecture *a, const struct config *c,
+			   const struct rope_place *place, struct attn_error *err);
 void rope_release(struct rope *rope);
 
 /* Rotary positions of a text of so many tokens; its arrays are the rope's. */

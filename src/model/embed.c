@@ -9,7 +9,8 @@
 static size_t room(const struct model *m)
 {
 	size_t rows = m->positions ? m->positions->shape[0] : SIZE_MAX;
-	size_t skipped = m->a.family->scheme == POSITIONS_AFTER_PADDING ? m->a.padding + 1 : 0;
+	size_t skipped =
+	    m->a.family->scheme == POSITIONS_AFTER_PADDING ? m->a.padding + 1 : m->a.first_position;
 	return rows > skipped ? rows - skipped : 0;
 }
 
@@ -49,7 +50,7 @@ static enum attn_status add_row(const struct model_tensor *table, size_t row, si
 static size_t position_row(const struct architecture *a, size_t id, size_t *counted)
 {
 	if (a->family->scheme != POSITIONS_AFTER_PADDING)
-		return (*counted)++;
+		return a->first_position + (*counted)++;
 	return id == a->padding ? id : a->padding + 1 + (*counted)++;
 }
 
@@ -63,6 +64,8 @@ enum attn_status model_embed(const struct model *m, const struct text_ids *text,
 		float *to = out + i * width;
 		memset(to, 0, width * sizeof *to);
 		status = add_row(m->words, text->ids[i], width, row, to, err);
+		for (size_t c = 0; c < width && m->a.embedding_scale > 0; c++)
+			to[c] = (float)((double)to[c] * m->a.embedding_scale);
 		if (status == ATTN_OK && m->positions)
 			status = add_row(m->positions, position_row(&m->a, text->ids[i], &counted), width,
 					 row, to, err);

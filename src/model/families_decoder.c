@@ -1,4 +1,4 @@
-/* Decoders, whose norms stand before attention and the feed-forward layer.
+/* Decoders of GPT-2 and Llama, whose norms stand before attention and the feed-forward layer.
  *
  * Radford et al. 2019 (GPT-2); Touvron et al. 2023 (Llama, also SmolLM); Jiang et al. 2023
  * (Mistral); Yang et al. 2024 (Qwen2); Yang et al. 2025 (Qwen3).  Sizes that a config.json
@@ -88,7 +88,7 @@ static enum attn_status adjust_mistral(struct architecture *a, const struct conf
 	if (config_is_null(c, "sliding_window"))
 		return ATTN_OK;
 	TRY(config_size(c, "sliding_window", 4096, 1, CONFIG_SIZE_MAX, &a->window, err));
-	return architecture_slide(a, c, 0, err);
+	return architecture_slide(a, c, slides_from, 0, err);
 }
 
 static const struct family mistral = {
@@ -113,7 +113,7 @@ static enum attn_status adjust_qwen2(struct architecture *a, const struct config
 	if (!used || config_is_null(c, "sliding_window"))
 		return ATTN_OK;
 	TRY(config_size(c, "sliding_window", 4096, 1, CONFIG_SIZE_MAX, &a->window, err));
-	return architecture_slide(a, c, first, err);
+	return architecture_slide(a, c, slides_from, first, err);
 }
 
 static const struct family qwen2 = {

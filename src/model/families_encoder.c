@@ -187,4 +187,60 @@ static const struct family albert = {
     .adjust = share_layers,
 };
 
-const struct family *const encoder_families[] = {&bert, &roberta, &electra, &distilbert, &albert, NULL};
+/* Layers slide but for each third, and are rotated by another base then (Warner et al. 2024). */
+static enum attn_status adjust_modernbert(struct architecture *a, const struct config *c,
+					  struct attn_error *err)
+{
+	const struct rope_place local = {
+	    .layer_type = "sliding_attention", .base = {"local_rope_theta", 10000}, .alone = true};
+	size_t window, pattern;
+	TRY(config_size(c, "local_attention", 128, 1, CONFIG_SIZE_MAX, &window, err));
+	TRY(config_size(c, "global_attn_every_n_layers", 3, 1, CONFIG_LAYERS_MAX, &pattern, err));
+	a->window = window / 2;
+	a->two_ropes = true;
+	a->head_activation = ACTIVATION_GELU;
+	TRY(rope_init(&a->local_rope, a, c, &local, err));
+	return architecture_slide(a, c, slides_off, pattern, err);
+}
+
+static const struct family modernbert = {
+    .title = "ModernBERT",
+    .model_types = {"modernbert"},
+    .layers = {"num_hidden_layers", 22},
+    .width = {"hidden_size", 768},
+    .heads = {"num_attention_heads", 12},
+    .inner = {"intermediate_size", 1152},
+    .positions = {"max_position_embeddings", 8192},
+    .eps = {"norm_eps", 1e-5},
+    .activation = {"hidden_activation", "gelu"},
+    .tied = true,
+    .norm = MODEL_LAYER_NORM,
+    .order = RESIDUAL_PRE,
+    .scheme = POSITIONS_ROTARY,
+    .layout = BY_OUTPUT,
+    .attention_bias = BIAS_BY_KEY,
+    .output_bias = BIAS_BY_KEY,
+    .attention_bias_key = "attention_bias",
+    .mlp_bias = BIAS_BY_KEY,
+    .mlp_bias_key = "mlp_bias",
+    .no_norm_bias = true,
+    .first_without_norm = true,
+    .rotary_base = {"global_rope_theta", 160000},
+    .names = {.words = "embeddings.tok_embeddings",
+	      .embedding_norm = "embeddings.norm",
+	      .attention_norm = "layers.{i}.attn_norm",
+	      .fused = "layers.{i}.attn.Wqkv",
+	      .output = "layers.{i}.attn.Wo",
+	      .mlp_norm = "layers.{i}.mlp_norm",
+	      .gate_up = "layers.{i}.mlp.Wi",
+	      .down = "layers.{i}.mlp.Wo",
+	      .final_norm = "final_norm",
+	      .head_dense = "head.dense",
+	      .head_norm = "head.norm",
+	      .head = "decoder",
+	      .head_bias = "decoder.bias"},
+    .adjust = adjust_modernbert,
+};
+
+const struct family *const encoder_families[] = {&bert,   &roberta,    &electra, &distilbert,
+						 &albert, &modernbert, NULL};

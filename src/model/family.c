@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-static const struct family *const *const tables[] = {encoder_families, decoder_families};
+static const struct family *const *const tables[] = {encoder_families, decoder_families, relative_families,
+						     older_families};
 
 enum {
 	TABLES = sizeof tables / sizeof *tables,

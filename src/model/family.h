@@ -31,12 +31,16 @@ struct text_key {
 enum model_norm {
 	MODEL_LAYER_NORM, /* (x - mean) / sqrt(variance + eps) gain + bias */
 	MODEL_RMS_NORM,   /* x / sqrt(mean(x^2) + eps) gain */
+	MODEL_RMS_NORM_1, /* the same, with 1 + gain (Gemma) */
 };
 
 /* Where the norms of a layer stand. */
 enum residual_order {
-	RESIDUAL_POST, /* x = norm(x + attention(x)), x = norm(x + mlp(x)) */
-	RESIDUAL_PRE,  /* x = x + attention(norm(x)), x = x + mlp(norm(x)), and a norm at the end */
+	RESIDUAL_POST,     /* x = norm(x + attention(x)), x = norm(x + mlp(x)) */
+	RESIDUAL_PRE,      /* x = x + attention(norm(x)), x = x + mlp(norm(x)), and a norm at the end; where
+			    * there are norms of outputs, these are of what is added, and the others may be
+			    * missing */
+	RESIDUAL_PARALLEL, /* x = x + attention(norm(x)) + mlp(norm(x)), of one norm or two */
 };
 
 enum position_scheme {
@@ -50,6 +54,12 @@ enum bias_rule {
 	BIAS_NONE,
 	BIAS_ALWAYS,
 	BIAS_BY_KEY, /* where a key of config.json says so: family.bias_key */
+};
+
+/* How query, key and value share one matrix. */
+enum fused_order {
+	FUSED_BLOCKS,  /* all queries, all keys, all values */
+	FUSED_BY_HEAD, /* of each head its query, key and value */
 };
 
 /* How weights stand in a file. */
@@ -67,16 +77,18 @@ struct tensor_names {
 
 	const char *attention_norm, *mlp_norm;
 	const char *query, *key, *value, *output;
-	const char *fused; /* query, key and value in one matrix, one after the other; or NULL */
+	const char *fused;                                   /* query, key and value in one matrix; or NULL */
+	const char *attention_output_norm, *mlp_output_norm; /* of what is added to the stream */
 	const char *query_norm, *key_norm;
 	const char *gate, *up, *down;
+	const char *gate_up; /* gate and up in one matrix, the gate first; or NULL */
 
 	const char *final_norm;
 
 	/* What makes logits: a dense layer, an activation and a norm before the last matrix, where
 	 * the family has these. */
 	const char *head_dense, *head_norm, *head;
-	const char *head_bias; /* the last matrix's, where it is not called HEAD.bias */
+	const char *head_bias; /* the last matrix's; NULL: as the dense layer, HEAD.bias, or none */
 };
 
 struct family {
@@ -96,6 +108,11 @@ struct family {
 	enum weight_layout layout;
 	enum bias_rule attention_bias, output_bias, mlp_bias;
 	const char *attention_bias_key, *mlp_bias_key;
+	enum fused_order fused_order;
+	bool no_norm_bias;       /* layer norms have gains alone, and a head's dense layer no bias */
+	bool first_without_norm; /* layer 0 reads what the embeddings' norm made */
+	bool whole_query_norm;   /* norms of queries and keys take all heads of a token together */
+	struct number_key rotary_base, rotary_share; /* 0: rope_theta 10000, all of a head */
 
 	struct tensor_names names;
 
@@ -104,7 +121,8 @@ struct family {
 };
 
 /* Tables that end with NULL. */
-extern const struct family *const encoder_families[], *const decoder_families[];
+extern const struct family *const encoder_families[], *const decoder_families[], *const relative_families[],
+										     *const older_families[];
 
 /* The family of a model_type; NULL: none. */
 const struct family *family_find(const char *model_type);

@@ -15,7 +15,11 @@ struct forward {
 	/* Owned: (tokens, width) hidden states and what a norm makes of them, (tokens, H e) the
 	 * layer's contexts, (tokens, inner) inside the feed-forward layer. */
 	float *x, *normed, *context, *inner;
-	float *rotations; /* (tokens, rotated dimensions), owned: a rotary_table; or NULL */
+	float *rotations, *local_rotations; /* (tokens, rotated dimensions), owned: a rotary_table; or NULL */
+
+	/* Owned, where a family needs them: (tokens, width) beside `normed`, and (tokens, 3 H d), query, key
+	 * and value of each head; or NULL. */
+	float *beside, *fused;
 };
 
 /* Memory for a text, which must outlive it.  ATTN_FAILED: there is none. */

@@ -88,6 +88,18 @@ enum attn_status find_vector(const struct finder *f, const char *name, const cha
 	return model_tensor_floats(t, 0, size, to, f->err);
 }
 
+/* Gains that are stored as what they are above 1. */
+static enum attn_status add_one(const struct finder *f, size_t width, const float **gain)
+{
+	float *more = float_pool_take(f->floats, width);
+	if (!more)
+		return attn_fail_memory(f->err);
+	for (size_t i = 0; i < width; i++)
+		more[i] = 1 + (*gain)[i];
+	*gain = more;
+	return ATTN_OK;
+}
+
 enum attn_status find_norm(const struct finder *f, const char *name, size_t layer, size_t width,
 			   struct norm *out)
 {
@@ -95,7 +107,9 @@ enum attn_status find_norm(const struct finder *f, const char *name, size_t laye
 	if (!name)
 		return ATTN_OK;
 	TRY(find_vector(f, name, ".weight", layer, true, width, &out->gain));
-	return f->a->family->norm == MODEL_LAYER_NORM
+	if (f->a->family->norm == MODEL_RMS_NORM_1)
+		TRY(add_one(f, width, &out->gain));
+	return f->a->family->norm == MODEL_LAYER_NORM && !f->a->family->no_norm_bias
 		   ? find_vector(f, name, ".bias", layer, true, width, &out->bias)
 		   : ATTN_OK;
 }
@@ -129,10 +143,13 @@ static enum attn_status find_projections(const struct finder *f, size_t number, 
 	const struct architecture *a = f->a;
 	const struct tensor_names *names = &a->family->names;
 	size_t queries = a->heads * a->head_size, keys = a->kv_heads * a->head_size;
-	if (names->fused) {
-		struct linear all;
+	struct linear all;
+	if (names->fused)
 		TRY(find_linear(f, names->fused, number, a->width, queries + 2 * keys, a->attention_bias,
 				&all));
+	if (names->fused && a->family->fused_order == FUSED_BY_HEAD) {
+		out->fused = all;
+	} else if (names->fused) {
 		out->query = part_of(&all, 0, queries);
 		out->key = part_of(&all, queries, keys);
 		out->value = part_of(&all, queries + keys, keys);
@@ -144,18 +161,41 @@ static enum attn_status find_projections(const struct finder *f, size_t number, 
 	return find_linear(f, names->output, number, queries, a->width, a->output_bias, &out->output);
 }
 
-enum attn_status find_layer(const struct finder *f, size_t number, struct layer *out)
+static enum attn_status find_norms(const struct finder *f, size_t number, struct layer *out)
 {
 	const struct architecture *a = f->a;
 	const struct tensor_names *names = &a->family->names;
-	*out = (struct layer){0};
-	TRY(find_norm(f, names->attention_norm, number, a->width, &out->attention_norm));
+	size_t heads = a->family->whole_query_norm ? a->heads : 1, kv_heads = heads > 1 ? a->kv_heads : 1;
+	if (number > 0 || !a->family->first_without_norm)
+		TRY(find_norm(f, names->attention_norm, number, a->width, &out->attention_norm));
 	TRY(find_norm(f, names->mlp_norm, number, a->width, &out->mlp_norm));
-	TRY(find_norm(f, names->query_norm, number, a->head_size, &out->query_norm));
-	TRY(find_norm(f, names->key_norm, number, a->head_size, &out->key_norm));
-	TRY(find_projections(f, number, out));
-	if (names->gate)
-		TRY(find_linear(f, names->gate, number, a->width, a->inner, a->mlp_bias, &out->gate));
-	TRY(find_linear(f, names->up, number, a->width, a->inner, a->mlp_bias, &out->up));
+	TRY(find_norm(f, names->attention_output_norm, number, a->width, &out->attention_output_norm));
+	TRY(find_norm(f, names->mlp_output_norm, number, a->width, &out->mlp_output_norm));
+	TRY(find_norm(f, names->query_norm, number, heads * a->head_size, &out->query_norm));
+	return find_norm(f, names->key_norm, number, kv_heads * a->head_size, &out->key_norm);
+}
+
+static enum attn_status find_mlp(const struct finder *f, size_t number, struct layer *out)
+{
+	const struct architecture *a = f->a;
+	const struct tensor_names *names = &a->family->names;
+	struct linear both;
+	if (names->gate_up) {
+		TRY(find_linear(f, names->gate_up, number, a->width, 2 * a->inner, a->mlp_bias, &both));
+		out->gate = part_of(&both, 0, a->inner);
+		out->up = part_of(&both, a->inner, a->inner);
+	} else {
+		if (names->gate)
+			TRY(find_linear(f, names->gate, number, a->width, a->inner, a->mlp_bias, &out->gate));
+		TRY(find_linear(f, names->up, number, a->width, a->inner, a->mlp_bias, &out->up));
+	}
 	return find_linear(f, names->down, number, a->inner, a->width, a->mlp_bias, &out->down);
+}
+
+enum attn_status find_layer(const struct finder *f, size_t number, struct layer *out)
+{
+	*out = (struct layer){0};
+	TRY(find_norms(f, number, out));
+	TRY(find_projections(f, number, out));
+	return find_mlp(f, number, out);
 }

@@ -20,7 +20,9 @@ struct norm {
 
 struct layer {
 	struct norm attention_norm, mlp_norm, query_norm, key_norm;
+	struct norm attention_output_norm, mlp_output_norm;
 	struct linear query, key, value, output, gate, up, down;
+	struct linear fused; /* FUSED_BY_HEAD instead of query, key and value */
 };
 
 /* Finds tensors; vectors are widened to float32 and kept in `floats`. */

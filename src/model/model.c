@@ -16,8 +16,8 @@ static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
 	size_t width = a->embedding_width;
 	TRY(find_tensor(&f, names->words, ".weight", 0, true, a->vocabulary, width, &m->words));
 	if (names->positions)
-		TRY(find_tensor(&f, names->positions, ".weight", 0, true, a->positions, width,
-				&m->positions));
+		TRY(find_tensor(&f, names->positions, ".weight", 0, true, a->positions + a->first_position,
+				width, &m->positions));
 	if (names->token_types)
 		TRY(find_tensor(&f, names->token_types, ".weight", 0, true, a->token_types, width,
 				&m->types));
@@ -90,11 +90,12 @@ static enum attn_status find_head(struct model *m, const struct finder *f)
 		TRY(find_tensor(f, names->head_dense, ".weight", 0, false, narrow, width, &dense));
 		if (!dense) /* saved without a head */
 			return ATTN_OK;
-		TRY(find_linear(f, names->head_dense, 0, width, narrow, true, &m->head.dense));
+		TRY(find_linear(f, names->head_dense, 0, width, narrow, !m->a.family->no_norm_bias,
+				&m->head.dense));
 		TRY(find_norm(f, names->head_norm, 0, narrow, &m->head.norm));
 	}
 	TRY(find_head_matrix(m, f, narrow));
-	if (!m->head.out.w.data || !names->head_dense)
+	if (!m->head.out.w.data || (!names->head_dense && !names->head_bias))
 		return ATTN_OK;
 	return find_vector(f, names->head_bias ? names->head_bias : names->head,
 			   names->head_bias ? "" : ".bias", 0, true, m->head.out.w.cols, &m->head.out.bias);

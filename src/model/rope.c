@@ -16,13 +16,20 @@ struct reader {
 	const struct config *c;
 	struct attn_error *err;
 	size_t positions; /* of the model: the longest text */
+	const struct rope_place *where;
 };
 
-/* Where a number stands: in rope_parameters, else rope_scaling, else beside them. */
+/* Where a number stands: in rope_parameters, by the type of layer or at all, else rope_scaling, else
+ * beside them. */
 static const char *place(const struct reader *r, const char *name, char key[KEY_SIZE])
 {
+	if (r->where->layer_type) {
+		snprintf(key, KEY_SIZE, "rope_parameters.%s.%s", r->where->layer_type, name);
+		if (config_has(r->c, key))
+			return key;
+	}
 	static const char *const objects[] = {"rope_parameters.", "rope_scaling.", ""};
-	for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+	for (size_t i = r->where->alone ? 2 : 0; i < sizeof objects / sizeof *objects; i++) {
 		snprintf(key, KEY_SIZE, "%s%s", objects[i], name);
 		if (config_has(r->c, key))
 			break;
@@ -41,7 +48,8 @@ static enum attn_status number(const struct reader *r, const char *name, double 
 static const char *kind(const struct reader *r, char key[KEY_SIZE])
 {
 	const char *found = config_text(r->c, place(r, "rope_type", key), NULL);
-	if (!found && (config_has(r->c, "rope_scaling.type") || config_has(r->c, "rope_parameters.type")))
+	bool old = config_has(r->c, "rope_scaling.type") || config_has(r->c, "rope_parameters.type");
+	if (!found && old && !r->where->alone)
 		found = config_text(r->c, place(r, "type", key), NULL);
 	return found ? found : "default";
 }
@@ -155,20 +163,33 @@ static const struct {
 
 /* --- all of it ---------------------------------------------------------------------- */
 
-enum attn_status rope_init(struct rope *rope, const struct config *c, size_t size, size_t positions,
-			   struct attn_error *err)
+/* A number that a family has under a name of its own, or another value of. */
+static enum attn_status own_number(const struct reader *r, const struct number_key *own, const char *name,
+				   double fallback, double least, double most, double *out)
 {
-	const struct reader r = {c, err, positions};
+	char key[KEY_SIZE];
+	if (own->name && config_has(r->c, own->name))
+		return config_number(r->c, own->name, NAN, least, most, out, r->err);
+	if (own->fallback > 0)
+		fallback = own->fallback;
+	return config_number(r->c, place(r, name, key), fallback, least, most, out, r->err);
+}
+
+enum attn_status rope_init(struct rope *rope, const struct architecture *a, const struct config *c,
+			   const struct rope_place *where, struct attn_error *err)
+{
+	const struct reader r = {c, err, a->positions, where};
 	double share;
 	char key[KEY_SIZE];
 	rope->rotary = (struct rotary){.divisor = 1};
-	TRY(number(&r, "rope_theta", 10000, 1.001, &rope->rotary.base));
-	TRY(config_number(c, place(&r, "partial_rotary_factor", key), 1, 0, 1, &share, err));
+	TRY(own_number(&r, &where->base, "rope_theta", 10000, 1.001, 1e15, &rope->rotary.base));
+	TRY(own_number(&r, &where->share, "partial_rotary_factor", 1, 0, 1, &share));
 	TRY(config_bool(c, "rope_interleaved", false, &rope->rotary.interleaved, err)); /* of GGUF files */
-	rope->rotary.dims = (size_t)((double)size * share);
+	rope->rotary.dims = (size_t)((double)a->head_size * share);
 	if (rope->rotary.dims % 2 != 0)
-		return config_fail(c, config_has(c, key) ? key : "head_dim",
-				   "an even number of dimensions to rotate", err);
+		return config_fail(
+		    c, config_has(c, "partial_rotary_factor") ? "partial_rotary_factor" : "head_dim",
+		    "an even number of dimensions to rotate", err);
 	const char *name = kind(&r, key);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, name) == 0)

@@ -226,10 +226,37 @@ static void test_own(void **state)
 static void test_families(void **state)
 {
 	(void)state;
-	static const char *const names[] = {
-	    "albert",         "bert_bare", "bert_min_config",  "bert_pair",        "distilbert", "electra",
-	    "roberta",        "gpt2",      "gpt2_min_config",  "xlm_roberta",      "llama2",     "llama3",
-	    "mistral_window", "qwen2",     "llama_min_config", "mistral_nowindow", "qwen3",      NULL};
+	static const char *const names[] = {"albert",
+					    "bert_bare",
+					    "bert_min_config",
+					    "bert_pair",
+					    "distilbert",
+					    "electra",
+					    "roberta",
+					    "gpt2",
+					    "gpt2_min_config",
+					    "xlm_roberta",
+					    "llama2",
+					    "llama3",
+					    "mistral_window",
+					    "qwen2",
+					    "llama_min_config",
+					    "mistral_nowindow",
+					    "qwen3",
+					    "gemma",
+					    "gemma2",
+					    "gemma3",
+					    "phi3",
+					    "phi3_longrope_short",
+					    "olmo2",
+					    "phi",
+					    "gpt_neox",
+					    "gptj",
+					    "opt",
+					    "starcoder2",
+					    "falcon",
+					    "modernbert",
+					    NULL};
 	check_folder("families", names);
 }
 
