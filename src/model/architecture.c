@@ -8,11 +8,27 @@
 #include "util/buffer.h"
 #include "util/memory.h"
 
+enum {
+	KEY_SIZE = 60
+};
+
+/* Of "n_layer|num_hidden_layers" the key that the config has, else the first. */
+static const char *key_of(const struct config *c, const char *names, char key[KEY_SIZE])
+{
+	const char *bar = strchr(names, '|');
+	if (!bar)
+		return names;
+	snprintf(key, KEY_SIZE, "%.*s", (int)(bar - names), names);
+	return !config_has(c, key) && config_has(c, bar + 1) ? bar + 1 : key;
+}
+
 static enum attn_status read_size(const struct config *c, const struct size_key *key, size_t most,
 				  size_t *out, struct attn_error *err)
 {
+	char name[KEY_SIZE];
 	*out = key->fallback;
-	return key->name ? config_size(c, key->name, key->fallback, 1, most, out, err) : ATTN_OK;
+	return key->name ? config_size(c, key_of(c, key->name, name), key->fallback, 1, most, out, err)
+			 : ATTN_OK;
 }
 
 static enum attn_status unknown_family(const struct config *c, const char *type, struct attn_error *err)
@@ -45,6 +61,7 @@ static enum attn_status find_family(struct architecture *a, const struct config 
 static enum attn_status read_sizes(struct architecture *a, const struct config *c, struct attn_error *err)
 {
 	const struct family *f = a->family;
+	char key[KEY_SIZE];
 	TRY(read_size(c, &f->layers, CONFIG_LAYERS_MAX, &a->layers, err));
 	TRY(read_size(c, &f->width, CONFIG_SIZE_MAX, &a->width, err));
 	TRY(read_size(c, &f->heads, CONFIG_SIZE_MAX, &a->heads, err));
@@ -62,11 +79,13 @@ static enum attn_status read_sizes(struct architecture *a, const struct config *
 	if (a->embedding_width == 0)
 		a->embedding_width = a->width;
 	if (a->head_size == 0 && a->width % a->heads != 0)
-		return config_fail(c, f->heads.name, "a divisor of the width of the hidden states", err);
+		return config_fail(c, key_of(c, f->heads.name, key),
+				   "a divisor of the width of the hidden states", err);
 	if (a->head_size == 0)
 		a->head_size = a->width / a->heads;
 	if (a->heads % a->kv_heads != 0)
-		return config_fail(c, f->kv_heads.name, "a divisor of the number of heads", err);
+		return config_fail(c, f->kv_heads.name ? f->kv_heads.name : f->heads.name,
+				   "a divisor of the number of heads", err);
 	return ATTN_OK;
 }
 

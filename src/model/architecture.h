@@ -31,6 +31,8 @@ struct architecture {
 
 	double embedding_scale; /* of words; 0: 1 */
 	double softcap;         /* of scores; 0: none */
+	bool alibi;             /* scores have biases by distance (Press et al. 2022) */
+	size_t buckets;         /* of relative biases; 0: none */
 	double head_softcap;    /* of logits; 0: none */
 	double scale;           /* of scores */
 	bool scale_by_layer;    /* and divided by the layer's number + 1 */

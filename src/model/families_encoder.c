@@ -187,6 +187,46 @@ static const struct family albert = {
     .adjust = share_layers,
 };
 
+/* Positions as in RoBERTa, and biases by distance in buckets (Song et al. 2020). */
+static enum attn_status adjust_mpnet(struct architecture *a, const struct config *c, struct attn_error *err)
+{
+	TRY(config_size(c, "relative_attention_num_buckets", 32, 4, 100000, &a->buckets, err));
+	if (a->buckets % 2 != 0 || a->buckets > 256)
+		return config_fail(c, "relative_attention_num_buckets", "an even number up to 256", err);
+	return check_roberta(a, c, err);
+}
+
+static const struct family mpnet = {
+    .title = "MPNet",
+    .model_types = {"mpnet"},
+    .layers = {"num_hidden_layers", 12},
+    .width = {"hidden_size", 768},
+    .heads = {"num_attention_heads", 12},
+    .inner = {"intermediate_size", 3072},
+    .positions = {"max_position_embeddings", 512},
+    .eps = {"layer_norm_eps", 1e-12},
+    .activation = {"hidden_act", "gelu"},
+    BERT_CHOICES,
+    .scheme = POSITIONS_AFTER_PADDING,
+    .names = {.words = "embeddings.word_embeddings",
+	      .positions = "embeddings.position_embeddings",
+	      .embedding_norm = "embeddings.LayerNorm",
+	      .relative_bias = "encoder.relative_attention_bias",
+	      .query = BERT_LAYER "attention.attn.q",
+	      .key = BERT_LAYER "attention.attn.k",
+	      .value = BERT_LAYER "attention.attn.v",
+	      .output = BERT_LAYER "attention.attn.o",
+	      .attention_norm = BERT_LAYER "attention.LayerNorm",
+	      .up = BERT_LAYER "intermediate.dense",
+	      .down = BERT_LAYER "output.dense",
+	      .mlp_norm = BERT_LAYER "output.LayerNorm",
+	      .head_dense = "lm_head.dense",
+	      .head_norm = "lm_head.layer_norm",
+	      .head = "lm_head.decoder",
+	      .head_bias = "lm_head.bias"},
+    .adjust = adjust_mpnet,
+};
+
 /* Layers slide but for each third, and are rotated by another base then (Warner et al. 2024). */
 static enum attn_status adjust_modernbert(struct architecture *a, const struct config *c,
 					  struct attn_error *err)
@@ -242,5 +282,5 @@ static const struct family modernbert = {
     .adjust = adjust_modernbert,
 };
 
-const struct family *const encoder_families[] = {&bert,   &roberta,    &electra, &distilbert,
-						 &albert, &modernbert, NULL};
+const struct family *const encoder_families[] = {&bert,   &roberta, &electra,    &distilbert,
+						 &albert, &mpnet,   &modernbert, NULL};

@@ -2,7 +2,7 @@
  * layer side by side.
  *
  * Wang and Komatsuzaki 2021 (GPT-J); Black et al. 2022 (GPT-NeoX); Zhang et al. 2022 (OPT); Almazrouei et
- * al. 2023 (Falcon); Gunasekar et al. 2023 (Phi); Lozhkov et al. 2024 (StarCoder 2).
+ * al. 2023 (Falcon); BigScience 2022 (BLOOM); Gunasekar et al. 2023 (Phi); Lozhkov et al. 2024 (StarCoder 2).
  */
 #include "model/architecture.h"
 #include "model/config.h"
@@ -205,9 +205,9 @@ static const struct family falcon = {
     OLDER_CHOICES,
     .order = RESIDUAL_PARALLEL,
     .scheme = POSITIONS_ROTARY,
-    .layers = {"num_hidden_layers", 32},
+    .layers = {"num_hidden_layers|n_layer", 32},
     .width = {"hidden_size", 4544},
-    .heads = {"num_attention_heads", 71},
+    .heads = {"num_attention_heads|n_head", 71},
     .inner = {"ffn_hidden_size", 0},
     .positions = {"max_position_embeddings", 2048},
     .eps = {"layer_norm_epsilon", 1e-5},
@@ -265,4 +265,44 @@ static const struct family starcoder2 = {
     .adjust = adjust_starcoder2,
 };
 
-const struct family *const older_families[] = {&gptj, &gpt_neox, &phi, &opt, &falcon, &starcoder2, NULL};
+static enum attn_status adjust_bloom(struct architecture *a, const struct config *c, struct attn_error *err)
+{
+	bool behind;
+	TRY(config_bool(c, "apply_residual_connection_post_layernorm", false, &behind, err));
+	a->alibi = true;
+	return behind ? config_fail(c, "apply_residual_connection_post_layernorm",
+				    "false: others are not supported", err)
+		      : ATTN_OK;
+}
+
+static const struct family bloom = {
+    .title = "BLOOM",
+    .model_types = {"bloom"},
+    OLDER_CHOICES,
+    .order = RESIDUAL_PRE,
+    .scheme = POSITIONS_BIASED,
+    .layers = {"n_layer|num_hidden_layers", 2},
+    .width = {"hidden_size|n_embed", 64},
+    .heads = {"n_head|num_attention_heads", 8},
+    .eps = {"layer_norm_epsilon", 1e-5},
+    .activation = {NULL, "gelu_new"},
+    .tied = true,
+    .attention_bias = BIAS_ALWAYS,
+    .output_bias = BIAS_ALWAYS,
+    .mlp_bias = BIAS_ALWAYS,
+    .fused_order = FUSED_BY_HEAD,
+    .names = {.words = "word_embeddings",
+	      .embedding_norm = "word_embeddings_layernorm",
+	      .attention_norm = "h.{i}.input_layernorm",
+	      .fused = "h.{i}.self_attention.query_key_value",
+	      .output = "h.{i}.self_attention.dense",
+	      .mlp_norm = "h.{i}.post_attention_layernorm",
+	      .up = "h.{i}.mlp.dense_h_to_4h",
+	      .down = "h.{i}.mlp.dense_4h_to_h",
+	      .final_norm = "ln_f",
+	      .head = "lm_head"},
+    .adjust = adjust_bloom,
+};
+
+const struct family *const older_families[] = {&bloom, &gptj,   &gpt_neox,   &phi,
+					       &opt,   &falcon, &starcoder2, NULL};

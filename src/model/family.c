@@ -54,6 +54,8 @@ const char *family_refusal(const char *model_type)
 	    {"dinov2", "reads pictures"},
 	    {"clip", "reads pictures"},
 	    {"siglip", "reads pictures"},
+	    {"deberta", "has scores of three parts"},
+	    {"deberta-v2", "has scores of three parts"},
 	    {"mamba", "has no attention"},
 	    {"rwkv", "has no attention"},
 	};

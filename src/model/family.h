@@ -13,7 +13,8 @@
 struct architecture;
 struct config;
 
-/* A key of config.json, and what it is where that says nothing; without a name always that. */
+/* A key of config.json, or two with a bar between that mean the same, and what it is where that says
+ * nothing; without a name always that. */
 struct size_key {
 	const char *name;
 	size_t fallback; /* 0: follows from other sizes */
@@ -48,6 +49,7 @@ enum position_scheme {
 	POSITIONS_AFTER_PADDING, /* rows count from the padding token's id + 1; a padding token has
 				  * the row of that id, and is not counted (RoBERTa) */
 	POSITIONS_ROTARY,        /* queries and keys are rotated */
+	POSITIONS_BIASED,        /* scores are biased by distance alone */
 };
 
 enum bias_rule {
@@ -81,7 +83,8 @@ struct tensor_names {
 	const char *attention_output_norm, *mlp_output_norm; /* of what is added to the stream */
 	const char *query_norm, *key_norm;
 	const char *gate, *up, *down;
-	const char *gate_up; /* gate and up in one matrix, the gate first; or NULL */
+	const char *relative_bias; /* T5's biases by distance, (buckets, heads), of all layers */
+	const char *gate_up;       /* gate and up in one matrix, the gate first; or NULL */
 
 	const char *final_norm;
 

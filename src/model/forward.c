@@ -331,6 +331,19 @@ static void set_vectors(const struct forward *f, size_t layer, struct attention 
 	a->bv = w->value.bias;
 }
 
+/* Biases by distance. */
+static enum attn_status set_relative(const struct forward *f, struct attention *a, struct attn_error *err)
+{
+	const struct architecture *arch = &f->model->a;
+	const struct relative_rules rules = {.alibi = arch->alibi,
+					     .bias = f->model->relative_bias,
+					     .buckets = arch->buckets,
+					     .bidirectional = !arch->family->causal,
+					     .max_distance = 128};
+	return arch->alibi || arch->buckets > 0 ? relative_init(&a->relative, &rules, &a->masking, err)
+						: ATTN_OK;
+}
+
 static enum attn_status set_rotary(const struct forward *f, size_t layer, struct attention *a,
 				   struct attn_error *err)
 {
@@ -371,5 +384,6 @@ enum attn_status forward_attention(const struct forward *f, size_t layer, struct
 	a->output.wo = w->output.w;
 	a->output.bo = w->output.bias;
 	set_masking(a, arch, layer);
+	TRY(set_relative(f, a, err));
 	return set_rotary(f, layer, a, err);
 }

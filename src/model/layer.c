@@ -88,6 +88,18 @@ enum attn_status find_vector(const struct finder *f, const char *name, const cha
 	return model_tensor_floats(t, 0, size, to, f->err);
 }
 
+enum attn_status find_rows(const struct finder *f, const char *name, size_t rows, size_t cols,
+			   const float **out)
+{
+	const struct model_tensor *t;
+	TRY(find_tensor(f, name, ".weight", 0, true, rows, cols, &t));
+	float *to = float_pool_take(f->floats, t->count);
+	if (!to)
+		return attn_fail_memory(f->err);
+	*out = to;
+	return model_tensor_floats(t, 0, t->count, to, f->err);
+}
+
 /* Gains that are stored as what they are above 1. */
 static enum attn_status add_one(const struct finder *f, size_t width, const float **gain)
 {

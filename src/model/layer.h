@@ -43,6 +43,10 @@ enum attn_status find_tensor(const struct finder *f, const char *name, const cha
 enum attn_status find_vector(const struct finder *f, const char *name, const char *ending, size_t layer,
 			     bool required, size_t size, const float **out);
 
+/* A matrix (rows, cols) in float32, as it is stored. */
+enum attn_status find_rows(const struct finder *f, const char *name, size_t rows, size_t cols,
+			   const float **out);
+
 enum attn_status find_norm(const struct finder *f, const char *name, size_t layer, size_t width,
 			   struct norm *out);
 

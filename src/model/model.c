@@ -22,6 +22,8 @@ static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
 		TRY(find_tensor(&f, names->token_types, ".weight", 0, true, a->token_types, width,
 				&m->types));
 	TRY(find_norm(&f, names->embedding_norm, 0, width, &m->embedding_norm));
+	if (names->relative_bias)
+		TRY(find_rows(&f, names->relative_bias, a->buckets, a->heads, &m->relative_bias));
 	bool projects = names->embedding_projection && (width != a->width || a->group_runs > 0);
 	return projects ? find_linear(&f, names->embedding_projection, 0, width, a->width, true,
 				      &m->embedding_projection)

@@ -24,6 +24,7 @@ struct model {
 
 	/* Tables whose rows are added up: (vocabulary, E), (positions, E), (token types, E). */
 	const struct model_tensor *words, *positions, *types; /* NULL: there are none */
+	const float *relative_bias;                           /* (buckets, heads), or NULL */
 	struct norm embedding_norm;
 	struct linear embedding_projection; /* (E, D) */
 
