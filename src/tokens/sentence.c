@@ -123,8 +123,8 @@ bool token_separates(const char *shown)
 		return true;
 	for (size_t i = 0; i < length; i += step) {
 		step = utf8_decode(shown + i, length - i, &code);
-		bool point = step > 0 &&
-			     (is_terminator(code) || among(code, dividers, sizeof dividers / sizeof *dividers));
+		bool point = step > 0 && (is_terminator(code) ||
+					  among(code, dividers, sizeof dividers / sizeof *dividers));
 		if (!point && (step == 0 || !is_closer(code)))
 			return false;
 		points += point;
