@@ -140,6 +140,7 @@ void architecture_release(struct architecture *a)
 {
 	free(a->sliding);
 	free(a->unrotated);
+	free(a->dense);
 	rope_release(&a->rope);
 	rope_release(&a->local_rope);
 	*a = (struct architecture){0};

@@ -47,6 +47,12 @@ struct architecture {
 	struct rope local_rope; /* that one */
 	bool *unrotated;        /* (layers), owned: layers without positions; NULL: none */
 
+	size_t experts; /* feed-forward layers of which each token takes some; 0: there is one for all */
+	size_t token_experts;    /* how many */
+	size_t expert_inner;     /* their inner size */
+	bool normalised_experts; /* their shares add up to 1 */
+	bool *dense;             /* (layers), owned: layers without experts; NULL: none */
+
 	size_t group_runs;   /* layers that share a group's weights; 0: none does */
 	size_t group_layers; /* and how many of these differ */
 

@@ -7,6 +7,7 @@
 #include "model/architecture.h"
 #include "model/config.h"
 #include "model/family.h"
+#include "util/memory.h"
 
 static enum attn_status adjust_gpt2(struct architecture *a, const struct config *c, struct attn_error *err)
 {
@@ -145,4 +146,74 @@ static const struct family qwen3 = {
     .adjust = adjust_qwen2,
 };
 
-const struct family *const decoder_families[] = {&gpt2, &llama, &mistral, &qwen2, &qwen3, NULL};
+/* Each token takes a few of the experts, whose shares then add up to 1. */
+static enum attn_status adjust_mixtral(struct architecture *a, const struct config *c, struct attn_error *err)
+{
+	TRY(config_size(c, "num_local_experts", 8, 1, 100000, &a->experts, err));
+	TRY(config_size(c, "num_experts_per_tok", 2, 1, a->experts, &a->token_experts, err));
+	a->expert_inner = a->inner;
+	a->normalised_experts = true;
+	if (!config_has(c, "sliding_window"))
+		return ATTN_OK;
+	TRY(config_size(c, "sliding_window", 4096, 1, CONFIG_SIZE_MAX, &a->window, err));
+	return architecture_slide(a, c, slides_from, 0, err);
+}
+
+static const struct family mixtral = {
+    .title = "Mixtral",
+    .model_types = {"mixtral"},
+    LLAMA_CHOICES,
+    .kv_heads = {"num_key_value_heads", 8},
+    .head_size = {"head_dim", 0},
+    .inner = {"intermediate_size", 14336},
+    .positions = {"max_position_embeddings", 131072},
+    .rotary_base = {NULL, 1000000},
+    .names = {LLAMA_NAMES, .router = "layers.{i}.block_sparse_moe.gate",
+	      .expert_gate = "layers.{i}.block_sparse_moe.experts.{e}.w1",
+	      .expert_up = "layers.{i}.block_sparse_moe.experts.{e}.w3",
+	      .expert_down = "layers.{i}.block_sparse_moe.experts.{e}.w2"},
+    .adjust = adjust_mixtral,
+};
+
+/* Some layers may have one feed-forward layer for all tokens. */
+static enum attn_status adjust_qwen3_moe(struct architecture *a, const struct config *c,
+					 struct attn_error *err)
+{
+	size_t step, listed = config_list(c, "mlp_only_layers");
+	TRY(config_size(c, "num_experts", 128, 1, 100000, &a->experts, err));
+	TRY(config_size(c, "num_experts_per_tok", 8, 1, a->experts, &a->token_experts, err));
+	TRY(config_size(c, "moe_intermediate_size", 768, 1, CONFIG_SIZE_MAX, &a->expert_inner, err));
+	TRY(config_size(c, "decoder_sparse_step", 1, 1, CONFIG_LAYERS_MAX, &step, err));
+	TRY(config_bool(c, "norm_topk_prob", false, &a->normalised_experts, err));
+	a->dense = array_alloc(a->layers, sizeof *a->dense);
+	if (!a->dense)
+		return attn_fail_memory(err);
+	for (size_t i = 0; i < a->layers; i++) {
+		a->dense[i] = (i + 1) % step != 0;
+		for (size_t k = 0; k < listed; k++)
+			a->dense[i] |= config_list_number(c, "mlp_only_layers", k) == (double)i;
+	}
+	return adjust_qwen2(a, c, err);
+}
+
+static const struct family qwen3_moe = {
+    .title = "Qwen3 with experts",
+    .model_types = {"qwen3_moe"},
+    LLAMA_CHOICES,
+    .kv_heads = {"num_key_value_heads", 4},
+    .head_size = {"head_dim", 0},
+    .inner = {"intermediate_size", 6144},
+    .positions = {"max_position_embeddings", 32768},
+    .attention_bias = BIAS_BY_KEY,
+    .output_bias = BIAS_BY_KEY,
+    .attention_bias_key = "attention_bias",
+    .names = {LLAMA_NAMES, .query_norm = "layers.{i}.self_attn.q_norm",
+	      .key_norm = "layers.{i}.self_attn.k_norm", .router = "layers.{i}.mlp.gate",
+	      .expert_gate = "layers.{i}.mlp.experts.{e}.gate_proj",
+	      .expert_up = "layers.{i}.mlp.experts.{e}.up_proj",
+	      .expert_down = "layers.{i}.mlp.experts.{e}.down_proj"},
+    .adjust = adjust_qwen3_moe,
+};
+
+const struct family *const decoder_families[] = {&gpt2,  &llama,   &mistral,   &qwen2,
+						 &qwen3, &mixtral, &qwen3_moe, NULL};

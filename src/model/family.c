@@ -35,9 +35,7 @@ const char *family_refusal(const char *model_type)
 	static const struct {
 		const char *type, *why;
 	} known[] = {
-	    {"mixtral", "has a mixture of experts"},
 	    {"qwen2_moe", "has a mixture of experts"},
-	    {"qwen3_moe", "has a mixture of experts"},
 	    {"gpt_oss", "has a mixture of experts"},
 	    {"deepseek_v2", "has a mixture of experts"},
 	    {"deepseek_v3", "has a mixture of experts"},

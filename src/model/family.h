@@ -71,8 +71,8 @@ enum weight_layout {
 };
 
 /* Names of tensors without ".weight" and ".bias" and without what a file puts before all of
- * them.  {i} is the layer; in ALBERT {g} is its group and {j} its place within that.  NULL: the
- * family has none. */
+ * them.  {i} is the layer, {e} an expert; in ALBERT {g} is its group and {j} its place within that.
+ * NULL: the family has none. */
 struct tensor_names {
 	const char *words, *positions, *token_types, *embedding_norm;
 	const char *embedding_projection; /* from the width of embeddings to that of the model */
@@ -85,6 +85,9 @@ struct tensor_names {
 	const char *gate, *up, *down;
 	const char *relative_bias; /* T5's biases by distance, (buckets, heads), of all layers */
 	const char *gate_up;       /* gate and up in one matrix, the gate first; or NULL */
+
+	/* Experts, of which each token takes some, and the matrix that chooses them. */
+	const char *router, *expert_gate, *expert_up, *expert_down;
 
 	const char *final_norm;
 

@@ -6,7 +6,9 @@
 
 #include "attention/project.h"
 #include "attention/row_norm.h"
+#include "model/experts.h"
 #include "util/memory.h"
+#include "util/minmax.h"
 
 /* Rows that lie a multiple of a page apart would share few places of the caches. */
 static size_t inner_stride(const struct architecture *a)
@@ -14,7 +16,8 @@ static size_t inner_stride(const struct architecture *a)
 	enum {
 		LINE = 64 / sizeof(float)
 	};
-	size_t lines = (a->inner + LINE - 1) / LINE;
+	size_t inner = size_max(a->inner, a->expert_inner);
+	size_t lines = (inner + LINE - 1) / LINE;
 	return (lines | 1) * LINE;
 }
 
@@ -85,9 +88,10 @@ double forward_bytes(const struct model *m, size_t tokens)
 double forward_finish_cost(const struct model *m, size_t tokens)
 {
 	const struct architecture *a = &m->a;
-	double matrices = a->family->names.gate ? 3 : 2;
-	return (double)tokens * (double)a->width *
-	       ((double)(a->heads * a->head_size) + matrices * (double)a->inner);
+	const struct tensor_names *names = &a->family->names;
+	double matrices = names->gate || names->gate_up || names->expert_gate ? 3 : 2;
+	double inner = a->experts > 0 ? (double)a->token_experts * (double)a->expert_inner : (double)a->inner;
+	return (double)tokens * (double)a->width * ((double)(a->heads * a->head_size) + matrices * inner);
 }
 
 /* --- the parts of a layer ------------------------------------------------------------- */
@@ -119,6 +123,14 @@ static enum attn_status feed_forward(struct forward *f, const float *in, const f
 {
 	const struct layer *layer = &f->model->layers[f->layer];
 	const struct architecture *a = &f->model->a;
+	if (layer->experts) {
+		size_t bytes = f->text.count * a->width * sizeof *out;
+		if (!residual)
+			memset(out, 0, bytes);
+		else if (out != residual)
+			memcpy(out, residual, bytes);
+		return experts_add(f, layer, in, out, err);
+	}
 	struct projection_end inside = {.activation = a->activation};
 	struct projection_end outside = {.activation = ACTIVATION_LINEAR, .residual = residual};
 	if (layer->gate.w.data)

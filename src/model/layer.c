@@ -8,10 +8,11 @@ enum {
 	NAME_SIZE = 200
 };
 
-/* `name` with its {i}, {g} and {j} filled in, and the ending. */
-static void fill_name(const struct architecture *a, const char *name, const char *ending, size_t layer,
+/* `name` with its {i}, {e}, {g} and {j} filled in, and the ending. */
+static void fill_name(const struct finder *f, const char *name, const char *ending, size_t layer,
 		      char text[NAME_SIZE])
 {
+	const struct architecture *a = f->a;
 	size_t runs = a->group_runs ? a->group_runs : 1, within = a->group_layers ? a->group_layers : 1;
 	size_t used = 0;
 	while (*name && used < NAME_SIZE - 24) {
@@ -19,7 +20,10 @@ static void fill_name(const struct architecture *a, const char *name, const char
 			text[used++] = *name++;
 			continue;
 		}
-		size_t value = name[1] == 'i' ? layer : name[1] == 'g' ? layer / runs : layer % within;
+		size_t value = name[1] == 'i'   ? layer
+			       : name[1] == 'e' ? f->expert
+			       : name[1] == 'g' ? layer / runs
+						: layer % within;
 		used += (size_t)snprintf(text + used, NAME_SIZE - used, "%zu", value);
 		name += 3;
 	}
@@ -44,7 +48,7 @@ enum attn_status find_tensor(const struct finder *f, const char *name, const cha
 			     bool required, size_t rows, size_t cols, const struct model_tensor **out)
 {
 	char text[NAME_SIZE];
-	fill_name(f->a, name, ending, layer, text);
+	fill_name(f, name, ending, layer, text);
 	TRY(checkpoint_find(f->checkpoint, text, out, f->err));
 	if (!*out)
 		return required ? attn_fail(f->err, ATTN_BAD_INPUT, "'%s': tensor '%s' is missing",
@@ -187,11 +191,33 @@ static enum attn_status find_norms(const struct finder *f, size_t number, struct
 	return find_norm(f, names->key_norm, number, kv_heads * a->head_size, &out->key_norm);
 }
 
+static enum attn_status find_experts(const struct finder *f, size_t number, struct layer *out)
+{
+	const struct architecture *a = f->a;
+	const struct tensor_names *names = &a->family->names;
+	struct finder one = *f;
+	TRY(find_linear(f, names->router, number, a->width, a->experts, false, &out->router));
+	out->experts = array_alloc(a->experts, sizeof *out->experts);
+	if (!out->experts)
+		return attn_fail_memory(f->err);
+	for (one.expert = 0; one.expert < a->experts; one.expert++) {
+		struct expert *e = &out->experts[one.expert];
+		TRY(find_linear(&one, names->expert_gate, number, a->width, a->expert_inner, false,
+				&e->gate));
+		TRY(find_linear(&one, names->expert_up, number, a->width, a->expert_inner, false, &e->up));
+		TRY(find_linear(&one, names->expert_down, number, a->expert_inner, a->width, false,
+				&e->down));
+	}
+	return ATTN_OK;
+}
+
 static enum attn_status find_mlp(const struct finder *f, size_t number, struct layer *out)
 {
 	const struct architecture *a = f->a;
 	const struct tensor_names *names = &a->family->names;
 	struct linear both;
+	if (a->experts > 0 && !(a->dense && a->dense[number]))
+		return find_experts(f, number, out);
 	if (names->gate_up) {
 		TRY(find_linear(f, names->gate_up, number, a->width, 2 * a->inner, a->mlp_bias, &both));
 		out->gate = part_of(&both, 0, a->inner);

@@ -18,11 +18,17 @@ struct norm {
 	const float *gain, *bias; /* (width) each; bias may be NULL */
 };
 
+struct expert {
+	struct linear gate, up, down;
+};
+
 struct layer {
 	struct norm attention_norm, mlp_norm, query_norm, key_norm;
 	struct norm attention_output_norm, mlp_output_norm;
 	struct linear query, key, value, output, gate, up, down;
-	struct linear fused; /* FUSED_BY_HEAD instead of query, key and value */
+	struct linear router;
+	struct expert *experts; /* (experts), owned: instead of gate, up and down; or NULL */
+	struct linear fused;    /* FUSED_BY_HEAD instead of query, key and value */
 };
 
 /* Finds tensors; vectors are widened to float32 and kept in `floats`. */
@@ -31,6 +37,7 @@ struct finder {
 	const struct architecture *a;
 	struct float_pool *floats;
 	struct attn_error *err;
+	size_t expert; /* what {e} in a name is */
 };
 
 /* The tensor called `name` (and `ending`, such as ".weight") of a layer, of that shape; a size of 0

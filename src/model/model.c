@@ -5,7 +5,7 @@
 
 static struct finder finder_of(struct model *m, struct attn_error *err)
 {
-	return (struct finder){m->checkpoint, &m->a, &m->floats, err};
+	return (struct finder){.checkpoint = m->checkpoint, .a = &m->a, .floats = &m->floats, .err = err};
 }
 
 static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
@@ -53,6 +53,8 @@ void model_free(struct model *m)
 {
 	if (!m)
 		return;
+	for (size_t i = 0; m->layers && i < m->a.layers; i++)
+		free(m->layers[i].experts);
 	free(m->layers);
 	float_pool_release(&m->floats);
 	architecture_release(&m->a);

@@ -34,6 +34,12 @@ static const char *place(const struct reader *r, const char *name, char key[KEY_
 		if (config_has(r->c, key))
 			break;
 	}
+	if (!config_has(r->c, key) && !r->where->alone) /* for messages */
+		snprintf(key, KEY_SIZE, "%s%s",
+			 config_has(r->c, "rope_parameters") ? "rope_parameters."
+			 : config_has(r->c, "rope_scaling")  ? "rope_scaling."
+							     : "",
+			 name);
 	return key;
 }
 

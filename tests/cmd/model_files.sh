@@ -126,8 +126,8 @@ says "did you mean 'attn inspect model'"
 
 fresh 's/"llama"/"lama"/'
 unsupported "'m/config.json': 'model_type' is \"lama\", expected one of "
-fresh 's/"llama"/"mixtral"/'
-unsupported "a 'mixtral' has a mixture of experts, which is not supported"
+fresh 's/"llama"/"gpt_oss"/'
+unsupported "a 'gpt_oss' has a mixture of experts, which is not supported"
 is "sizes by their usual names" "$(grep -E '^(layers|heads|kv_heads|width|feed)' out | tr '\n' ' ')" \
 	"layers	5 heads	8 kv_heads	4 width	64 feed_forward	172 "
 fresh '/model_type/d'

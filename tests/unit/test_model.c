@@ -243,6 +243,8 @@ static void test_families(void **state)
 					    "llama_min_config",
 					    "mistral_nowindow",
 					    "qwen3",
+					    "mixtral",
+					    "qwen3_moe",
 					    "bloom",
 					    "mpnet",
 					    "gemma",
