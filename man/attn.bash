@@ -83,7 +83,7 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,view | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -168,7 +168,7 @@ _attn()
 		;;
 	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --next)
+		--exclude-token | --text-pair | --next | --tolerance)
 		return
 		;;
 	esac
@@ -179,8 +179,8 @@ _attn()
 	fi
 
 	case $command in
-	"") options="run merge heatmap view inspect bench help --help --version --verbose" ;;
-	help) options="run merge heatmap view inspect bench roles" ;;
+	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
+	help) options="run merge heatmap view compare inspect bench roles" ;;
 	inspect) options="token tokens heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
@@ -195,6 +195,7 @@ _attn()
 			--skip-keys --threads --quiet --help $model $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
+	compare) options="--tolerance --pretty --threads --quiet --help $model $forms $settings" ;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
@@ -211,7 +212,7 @@ _attn()
 		options="token tokens heads file model"
 	fi
 	case $command,$word in
-	run,-* | merge,-* | heatmap,-* | view,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
 	"inspect file",* | "inspect model",* | "inspect tokens",* | merge,*)

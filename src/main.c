@@ -12,7 +12,7 @@
 #include "util/memory.h"
 
 const struct command *const commands[] = {
-    &command_run,     &command_merge, &command_heatmap, &command_view,
+    &command_run,     &command_merge, &command_heatmap, &command_view, &command_compare,
     &command_inspect, &command_bench, &command_help,    NULL,
 };
 

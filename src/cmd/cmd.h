@@ -25,8 +25,8 @@ struct command {
 extern const struct command *const commands[];         /* attn ... */
 extern const struct command *const inspect_commands[]; /* attn inspect ... */
 
-extern const struct command command_run, command_merge, command_heatmap, command_view, command_inspect,
-    command_bench, command_help;
+extern const struct command command_run, command_merge, command_heatmap, command_view, command_compare,
+    command_inspect, command_bench, command_help;
 extern const struct command command_inspect_token, command_inspect_tokens, command_inspect_heads,
     command_inspect_file, command_inspect_model;
 

@@ -56,6 +56,7 @@ attn-run|run
 attn-merge|merge
 attn-heatmap|heatmap
 attn-view|view
+attn-compare|compare
 attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-heads|inspect heads
