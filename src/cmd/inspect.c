@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 
 static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\n"
+			    "       attn inspect pairs PAIRS [options] INPUT...\n"
 			    "       attn inspect tokens MODEL (--text TEXT | --text-file FILE) [options]\n"
 			    "       attn inspect file [options] FILE\n"
 			    "       attn inspect model [options] MODEL\n"
@@ -12,6 +13,7 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "Look into attention, texts, files and models.\n"
 			    "\n"
 			    "  token   what a token attends to, or what attends to it, ranked\n"
+			    "  pairs   what each head makes of given pairs, and which link them best\n"
 			    "  tokens  what tokens a text becomes\n"
 			    "  file    what a file holds: tensors, tokens, settings\n"
 			    "  model   what a model is, and whether it is supported\n"
@@ -32,7 +34,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (argc < 2)
 		return attn_fail(
 		    err, ATTN_USAGE,
-		    "what to inspect is missing: give 'token', 'tokens', 'file' or 'model' (see '%s --help')",
+		    "what to inspect is missing: give 'token', 'pairs', 'tokens', 'file' or 'model' (see '%s --help')",
 		    self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_usage(self, err);
@@ -46,5 +48,5 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
 					usage,     NULL};
 
-const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_tokens,
+const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_pairs, &command_inspect_tokens,
 						  &command_inspect_file, &command_inspect_model, NULL};

@@ -58,6 +58,7 @@ attn-heatmap|heatmap
 attn-view|view
 attn-inspect|inspect
 attn-inspect-token|inspect token
+attn-inspect-pairs|inspect pairs
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
 attn-inspect-tokens|inspect tokens
