@@ -32,10 +32,10 @@ static bool is_file(const char *word)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	if (argc < 2)
-		return attn_fail(
-		    err, ATTN_USAGE,
-		    "what to inspect is missing: give 'token', 'pairs', 'tokens', 'file' or 'model' (see '%s --help')",
-		    self->title);
+		return attn_fail(err, ATTN_USAGE,
+				 "what to inspect is missing: give 'token', 'pairs', 'tokens', 'file' or "
+				 "'model' (see '%s --help')",
+				 self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_usage(self, err);
 	if (is_file(argv[1]))
@@ -48,5 +48,6 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
 					usage,     NULL};
 
-const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_pairs, &command_inspect_tokens,
-						  &command_inspect_file, &command_inspect_model, NULL};
+const struct command *const inspect_commands[] = {&command_inspect_token,  &command_inspect_pairs,
+						  &command_inspect_tokens, &command_inspect_file,
+						  &command_inspect_model,  NULL};

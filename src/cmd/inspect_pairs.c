@@ -137,13 +137,14 @@ static enum attn_status check(const struct pairs_command *c, const struct comman
 {
 	const struct pairs_request *r = &c->request;
 	if (r->file && r->conllu)
-		return attn_fail(err, ATTN_USAGE, "'--pairs' and '--conllu' both give pairs: give one of them");
+		return attn_fail(err, ATTN_USAGE,
+				 "'--pairs' and '--conllu' both give pairs: give one of them");
 	if (!r->file && !r->conllu && r->relation)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--relation' is for pairs that have one: give --pairs or --conllu");
 	if (!r->file && !r->conllu && argc == 0)
-		return attn_fail(err, ATTN_USAGE, "no pairs: give a list such as 'it:animal' (see '%s --help')",
-				 self->title);
+		return attn_fail(err, ATTN_USAGE,
+				 "no pairs: give a list such as 'it:animal' (see '%s --help')", self->title);
 	if (view_exclusion(&c->view) && !c->view.renormalise)
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is about a scale of colours, of which a table has none: it also "
@@ -219,6 +220,6 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 }
 
 const struct command command_inspect_pairs = {
-    "pairs", run, "attn inspect pairs", "what each head makes of given pairs, and which link them best", usage,
-    usage_end,
+    "pairs", run,       "attn inspect pairs", "what each head makes of given pairs, and which link them best",
+    usage,   usage_end,
 };

@@ -8,7 +8,6 @@
 #include "files/input.h"
 #include "tokens/token.h"
 #include "util/memory.h"
-#include "util/number.h"
 
 enum {
 	MOST_PAIRS = 1 << 20
@@ -27,7 +26,8 @@ static enum attn_status add(struct pairs_list *list, struct span query, struct s
 			    struct attn_error *err)
 {
 	if (list->count == MOST_PAIRS)
-		return attn_fail(err, ATTN_USAGE, "more than %d pairs: give indices such as '#8'", MOST_PAIRS);
+		return attn_fail(err, ATTN_USAGE, "more than %d pairs: give indices such as '#8'",
+				 MOST_PAIRS);
 	if (list->count == list->room) {
 		size_t room = list->room ? 2 * list->room : 64;
 		struct pair *items = reallocarray(list->items, room, sizeof *items);
@@ -52,23 +52,8 @@ static size_t find_number(const size_t *numbers, size_t count, size_t number)
 	return i;
 }
 
-/* "#8" or "#3-5". */
-static bool parse_indices(const char *text, size_t *first, size_t *last)
-{
-	char digits[32];
-	size_t length = strcspn(text + 1, "-");
-	if (text[0] != '#' || length >= sizeof digits)
-		return false;
-	memcpy(digits, text + 1, length);
-	digits[length] = '\0';
-	if (!parse_count(digits, first))
-		return false;
-	*last = *first;
-	return text[1 + length] == '\0' || parse_count(text + 2 + length, last);
-}
-
-static enum attn_status find_side(const struct pair_search *f, const char *text, bool key, struct span_list *out,
-				  struct attn_error *err)
+static enum attn_status find_side(const struct pair_search *f, const char *text, bool key,
+				  struct span_list *out, struct attn_error *err)
 {
 	const struct spelling *s = key ? &f->keys : &f->queries;
 	const size_t *numbers = key ? f->in->info->key_numbers : f->in->info->query_numbers;
@@ -77,11 +62,11 @@ static enum attn_status find_side(const struct pair_search *f, const char *text,
 	char where[300] = "";
 	if (f->file)
 		snprintf(where, sizeof where, "'%.200s': line %zu: ", f->file, f->line);
-	if (parse_indices(text, &first, &last)) {
+	if (span_indices(text, &first, &last)) {
 		size_t from = find_number(numbers, count, first), to = find_number(numbers, count, last);
 		if (to == count || from > to)
-			return attn_fail(err, ATTN_NO_MATCH, "%s'%s' is not among the %zu %s", where, text, count,
-					 among);
+			return attn_fail(err, ATTN_NO_MATCH, "%s'%s' is not among the %zu %s", where, text,
+					 count, among);
 		return span_list_add(out, (struct span){from, to + 1}) ? ATTN_OK : attn_fail_memory(err);
 	}
 	if (!spelling_find(s, text, out))
@@ -90,14 +75,14 @@ static enum attn_status find_side(const struct pair_search *f, const char *text,
 		return ATTN_OK;
 	size_t near = token_nearest(text, s->shown);
 	if (near < s->shown->count)
-		return attn_fail(err, ATTN_NO_MATCH, "%s'%s' is not among the %zu %s, did you mean '%s'", where,
-				 text, count, among, s->shown->items[near]);
+		return attn_fail(err, ATTN_NO_MATCH, "%s'%s' is not among the %zu %s, did you mean '%s'",
+				 where, text, count, among, s->shown->items[near]);
 	return attn_fail(err, ATTN_NO_MATCH, "%s'%s' is not among the %zu %s", where, text, count, among);
 }
 
 /* Each place of the one text with each of the other. */
-static enum attn_status add_texts(const struct pair_search *f, const char *query, const char *key, size_t group,
-				  struct attn_error *err)
+static enum attn_status add_texts(const struct pair_search *f, const char *query, const char *key,
+				  size_t group, struct attn_error *err)
 {
 	struct span_list queries = {0}, keys = {0};
 	enum attn_status status = find_side(f, f->request->reverse ? key : query, false, &queries, err);
@@ -188,15 +173,16 @@ static enum attn_status parse_table_line(const struct pair_search *f, char *line
 		return ATTN_OK;
 	if (!key || !*query || !*key || rest)
 		return attn_fail(err, ATTN_BAD_INPUT,
-				 "'%s': line %zu: expected a query, a tab and a key, and maybe a relation", f->file,
-				 f->line);
+				 "'%s': line %zu: expected a query, a tab and a key, and maybe a relation",
+				 f->file, f->line);
 	if (!is_wanted(f, relation))
 		return ATTN_OK;
 	TRY(find_group(f, relation, &group, err));
 	return add_texts(f, query, key, group, err);
 }
 
-static enum attn_status parse_table(struct pair_search *f, const char *text, size_t length, struct attn_error *err)
+static enum attn_status parse_table(struct pair_search *f, const char *text, size_t length,
+				    struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
 	while (length > 0 && status == ATTN_OK) {
@@ -224,9 +210,9 @@ static void fold(struct buffer *text)
 
 /* The tokens of each form, for forms [first, end) of a sentence, which stands behind *from in what
  * the tokens spell. */
-static enum attn_status match_sentence(const struct pair_search *f, const struct conllu *c, struct spelling *s,
-				       size_t first, size_t end, size_t *from, struct span *spans,
-				       struct attn_error *err)
+static enum attn_status match_sentence(const struct pair_search *f, const struct conllu *c,
+				       struct spelling *s, size_t first, size_t end, size_t *from,
+				       struct span *spans, struct attn_error *err)
 {
 	struct buffer text = BUFFER_INIT;
 	enum attn_status status = ATTN_OK;
@@ -258,8 +244,8 @@ static enum attn_status match_sentence(const struct pair_search *f, const struct
 	return status;
 }
 
-static enum attn_status match_sentences(const struct pair_search *f, const struct conllu *c, struct spelling *s,
-					struct span *spans, struct attn_error *err)
+static enum attn_status match_sentences(const struct pair_search *f, const struct conllu *c,
+					struct spelling *s, struct span *spans, struct attn_error *err)
 {
 	size_t from = 0;
 	fold(&s->text);
@@ -267,8 +253,8 @@ static enum attn_status match_sentences(const struct pair_search *f, const struc
 		size_t first = w;
 		while (w < c->count && c->words[w].sentence == c->words[first].sentence)
 			w++;
-		TRY(match_sentence(f, c, s, c->words[first].surface, c->words[w - 1].surface + 1, &from, spans,
-				   err));
+		TRY(match_sentence(f, c, s, c->words[first].surface, c->words[w - 1].surface + 1, &from,
+				   spans, err));
 	}
 	return ATTN_OK;
 }
@@ -295,7 +281,8 @@ static enum attn_status add_trees(struct pair_search *f, const struct conllu *c,
 	return ATTN_OK;
 }
 
-static enum attn_status parse_trees(struct pair_search *f, const char *text, size_t length, struct attn_error *err)
+static enum attn_status parse_trees(struct pair_search *f, const char *text, size_t length,
+				    struct attn_error *err)
 {
 	struct conllu c;
 	struct span *queries = NULL, *keys = NULL;
@@ -335,9 +322,9 @@ enum attn_status pairs_list_open(struct pairs_list *list, const struct pairs_req
 				 const struct inputs *in, struct attn_error *err)
 {
 	struct pair_search f = {.out = list,
-			   .request = request,
-			   .in = in,
-			   .file = request->conllu ? request->conllu : request->file};
+				.request = request,
+				.in = in,
+				.file = request->conllu ? request->conllu : request->file};
 	enum attn_status status = ATTN_OK;
 	*list = (struct pairs_list){0};
 	if (!spelling_init(&f.queries, &in->info->query_labels, &in->shown_queries) ||

@@ -8,9 +8,9 @@
 #include "cmd/columns.h"
 #include "util/memory.h"
 
-static const char *const pair_names[] = {"layer",      "head",   "query", "query_token", "query_last",
-					 "key",        "key_token", "key_last", "weight", "rank",
-					 "margin",     "other",  "other_token"};
+static const char *const pair_names[] = {"layer",  "head",      "query",      "query_token", "query_last",
+					 "key",    "key_token", "key_last",   "weight",      "rank",
+					 "margin", "other",     "other_token"};
 static const char *const score_names[] = {"layer", "head",   "pairs",    "accuracy",
 					  "rank",  "weight", "baseline", "offset"};
 
@@ -222,10 +222,12 @@ static void print_heads(struct printer *p, size_t number)
 	for (size_t l = 0; l < shape->layers; l++) {
 		for (size_t b = 0; b < shape->batch; b++) {
 			for (size_t h = 0; h < shape->heads; h++) {
-				if (!rows_chosen(s->layers, l) || !rows_chosen(s->batch, b) || !rows_chosen(s->heads, h))
+				if (!rows_chosen(s->layers, l) || !rows_chosen(s->batch, b) ||
+				    !rows_chosen(s->heads, h))
 					continue;
 				struct line *line = &p->lines[count++];
-				*line = (struct line){.score = {.layer = l, .batch = b, .head = h}, .pair = number};
+				*line = (struct line){.score = {.layer = l, .batch = b, .head = h},
+						      .pair = number};
 				if (p->view->score) {
 					line->score = pair_score_of(p->view->found, l, b, h, number);
 					continue;

@@ -10,8 +10,8 @@ struct pairs_table {
 	const struct pairs_list *pairs;
 	const struct pairs_consumer *found;
 	const struct selection *selection;
-	bool score;          /* heads by how they score, else pairs by their heads */
-	size_t top;          /* at most so many heads of each pair or relation */
+	bool score;               /* heads by how they score, else pairs by their heads */
+	size_t top;               /* at most so many heads of each pair or relation */
 	enum table_format format; /* settled */
 	struct table_columns *columns;
 };

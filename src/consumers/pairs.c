@@ -10,6 +10,7 @@
 /* A row of several queries, until the last of them has come. */
 struct open_row {
 	struct span query;
+	size_t rows;             /* of its queries, that attend to a key */
 	size_t first, end;       /* its pairs in `order` */
 	double *sum;             /* (keys), owned */
 	unsigned char *attended; /* (keys), owned */
@@ -18,7 +19,7 @@ struct open_row {
 /* --- one pair in its row --------------------------------------------------------- */
 
 static struct pair_figures look_up(const struct span *key, const double *row, const unsigned char *attended,
-				   size_t keys, double queries)
+				   size_t keys, double rows)
 {
 	struct pair_figures f = {.other = SIZE_MAX};
 	double weight = 0, largest = 0;
@@ -37,36 +38,39 @@ static struct pair_figures look_up(const struct span *key, const double *row, co
 			f.other = k;
 		}
 	}
-	f.weight = (float)(weight / queries);
-	f.margin = (float)((weight - largest) / queries);
+	f.weight = (float)(weight / rows);
+	f.margin = (float)((weight - largest) / rows);
 	f.rank = is_attended ? before + 1 : 0;
 	return f;
 }
 
 static void close_row(struct pairs_consumer *s, const struct row_block *block, const struct open_row *row)
 {
-	size_t base = ((block->layer * s->shape->batch + block->batch) * s->shape->heads + block->head) *
-		      s->count;
-	double queries = (double)(row->query.end - row->query.first);
+	size_t base =
+	    ((block->layer * s->shape->batch + block->batch) * s->shape->heads + block->head) * s->count;
+	double rows = row->rows ? (double)row->rows : 1;
 	for (size_t i = row->first; i < row->end; i++) {
 		size_t pair = s->order[i];
 		s->figures[base + pair] =
-		    look_up(&s->pairs[pair].key, row->sum, row->attended, block->keys, queries);
+		    look_up(&s->pairs[pair].key, row->sum, row->attended, block->keys, rows);
 	}
 }
 
 /* --- rows --------------------------------------------------------------------------- */
 
-static void add_row(const struct row_block *block, size_t r, double *sum, unsigned char *attended)
+static void add_row(struct open_row *row, const struct row_block *block, size_t r)
 {
 	const float *weights = block->weights + r * block->keys;
 	const unsigned char *cells = block->cells + r * block->keys;
+	bool any = false;
 	for (size_t k = 0; k < block->keys; k++) {
 		if (!cell_has_weight(cells[k]))
 			continue;
-		sum[k] += (double)weights[k];
-		attended[k] = 1;
+		row->sum[k] += (double)weights[k];
+		row->attended[k] = 1;
+		any = true;
 	}
+	row->rows += any;
 }
 
 static enum attn_status open_row(struct pairs_consumer *s, struct open_row *row, struct attn_error *err)
@@ -111,7 +115,7 @@ static enum attn_status begin_rows(struct pairs_consumer *s, const struct row_bl
 		memset(s->attended, 0, block->keys);
 		row.sum = s->row;
 		row.attended = s->attended;
-		add_row(block, r, row.sum, row.attended);
+		add_row(&row, block, r);
 		close_row(s, block, &row);
 	}
 	return ATTN_OK;
@@ -128,7 +132,7 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 		TRY(begin_rows(s, block, r, err));
 		for (size_t i = 0; i < s->open_count;) {
 			struct open_row *row = &s->open[i];
-			add_row(block, r, row->sum, row->attended);
+			add_row(row, block, r);
 			if (row->query.end > block->query + r + 1) {
 				i++;
 				continue;
@@ -241,7 +245,8 @@ bool pairs_baseline(const struct pair *pairs, size_t count, size_t group, const 
 	for (size_t i = 0; i < count; i++) {
 		size_t q = pairs[i].query.first, k = pairs[i].key.first;
 		if (pairs[i].group == group)
-			offsets[found++] = (long long)(keys ? keys[k] : k) - (long long)(queries ? queries[q] : q);
+			offsets[found++] =
+			    (long long)(keys ? keys[k] : k) - (long long)(queries ? queries[q] : q);
 	}
 	qsort(offsets, found, sizeof *offsets, compare_offsets);
 	*offset = 0;

@@ -12,15 +12,15 @@ struct pair {
 	size_t group; /* pairs are scored by groups, such as the relations of a treebank */
 };
 
-/* What a head makes of a pair.  The row of several queries is the mean of theirs, and the weight of
- * several keys is the sum over them. */
+/* What a head makes of a pair.  The row of several queries is the mean of those
+ * that attend to a key, as of words (result/view.h), and the weight of several keys is the sum over them. */
 struct pair_figures {
 	float weight;
-	size_t rank;    /* 1 and how many keys outside the pair's weigh more, or the same and come before
-			 * it; 0: masked */
-	size_t other;   /* the heaviest attended key outside the pair's, the first of equal ones; SIZE_MAX:
-			 * there is none */
-	float margin;   /* weight less that of `other`, which is 0 where there is none */
+	size_t rank;  /* 1 and how many keys outside the pair's weigh more, or the same and come before
+		       * it; 0: masked */
+	size_t other; /* the heaviest attended key outside the pair's, the first of equal ones; SIZE_MAX:
+		       * there is none */
+	float margin; /* weight less that of `other`, which is 0 where there is none */
 };
 
 struct pairs_consumer {
@@ -30,8 +30,8 @@ struct pairs_consumer {
 	const struct rows_shape *shape;
 	const struct pair *pairs;
 	size_t count;
-	size_t *order;                /* (count), owned: pairs by their query's first token, then its end */
-	struct open_row *open;        /* (open_count), owned: the rows of several queries being added */
+	size_t *order;         /* (count), owned: pairs by their query's first token, then its end */
+	struct open_row *open; /* (open_count), owned: the rows of several queries being added */
 	size_t open_count, open_room;
 	size_t next;                  /* in `order`: the first whose query has not begun */
 	double *row;                  /* (keys), owned: the row of one query */

@@ -86,9 +86,10 @@ static enum attn_status end_sentence(struct parser *p, struct attn_error *err)
 		if (word->head == SIZE_MAX)
 			continue;
 		if (word->head > count)
-			return attn_fail(err, ATTN_BAD_INPUT,
-					 "line %zu: head is %zu, expected 0 to %zu, the words of its sentence",
-					 word->line, word->head, count);
+			return attn_fail(
+			    err, ATTN_BAD_INPUT,
+			    "line %zu: head is %zu, expected 0 to %zu, the words of its sentence", word->line,
+			    word->head, count);
 		word->head += p->first - 1;
 	}
 	p->sentence += count > 0;

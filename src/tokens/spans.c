@@ -5,6 +5,7 @@
 
 #include "tokens/token.h"
 #include "util/memory.h"
+#include "util/number.h"
 
 bool span_list_add(struct span_list *list, struct span span)
 {
@@ -24,6 +25,20 @@ void span_list_release(struct span_list *list)
 {
 	free(list->items);
 	*list = (struct span_list){0};
+}
+
+bool span_indices(const char *text, size_t *first, size_t *last)
+{
+	char digits[32];
+	size_t length = text[0] == '#' ? strcspn(text + 1, "-") : sizeof digits;
+	if (length >= sizeof digits)
+		return false;
+	memcpy(digits, text + 1, length);
+	digits[length] = '\0';
+	if (!parse_count(digits, first))
+		return false;
+	*last = *first;
+	return text[1 + length] == '\0' || (parse_count(text + 2 + length, last) && *last >= *first);
 }
 
 void spelling_add(struct buffer *out, const char *text)

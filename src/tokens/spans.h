@@ -39,6 +39,9 @@ bool spelling_find(const struct spelling *s, const char *text, struct span_list 
 /* The tokens that have a part in bytes [start, end) of the text, at least one. */
 struct span spelling_span(const struct spelling *s, size_t start, size_t end);
 
+/* Read "#8" or "#3-5", from the first to the last; false: it is neither. */
+bool span_indices(const char *text, size_t *first, size_t *last);
+
 /* Append a text as it is spelled: without white space. */
 void spelling_add(struct buffer *out, const char *text);
 
