@@ -44,7 +44,7 @@ _attn_inputs()
 	fi
 }
 
-# The first operand of inspect token is a token, which nobody can complete.
+# The first operand of inspect token or pairs is a token or pairs, which nobody can complete.
 _attn_token()
 {
 	local i operands=0 previous=
@@ -54,7 +54,7 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
-				--model | --text-file | --text-pair | --ids | --type-ids | --attention | =) ;;
+				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -84,7 +84,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -153,7 +153,7 @@ _attn()
 		fi
 		return
 		;;
-	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps)
+	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
 		_attn_files "$word"
 		return
 		;;
@@ -168,7 +168,7 @@ _attn()
 		;;
 	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --next | --tolerance)
+		--exclude-token | --text-pair | --next | --tolerance | --relation)
 		return
 		;;
 	esac
@@ -181,7 +181,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view compare inspect bench roles" ;;
-	inspect) options="token tokens heads file model --help" ;;
+	inspect) options="token pairs tokens heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
@@ -200,6 +200,9 @@ _attn()
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
+	"inspect pairs")
+		options="--pairs --conllu --relation --reverse --score --top --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
+		;;
 	"inspect heads")
 		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
@@ -209,7 +212,7 @@ _attn()
 	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token tokens heads file model"
+		options="token pairs tokens heads file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
@@ -218,7 +221,7 @@ _attn()
 	"inspect file",* | "inspect model",* | "inspect tokens",* | merge,*)
 		_attn_files "$word"
 		;;
-	"inspect token",*)
+	"inspect token",* | "inspect pairs",*)
 		_attn_token "$word" "$after_equals"
 		;;
 	*)

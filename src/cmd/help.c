@@ -25,10 +25,9 @@ static const char usage_end[] =
     "attn heatmap samples/translation.json -o translation.png\n"
     "attn inspect token it samples/animal.safetensors samples/use-lite-layer1.safetensors\n"
     "\n"
-    "Exit status: 0 done, 1 nothing matched or weights differ, 2 wrong usage, 3 bad input, 4 could not "
-    "read,\n"
-    "write or allocate.  'attn help COMMAND' says more, as do the manual pages attn(1),\n"
-    "attn-formats(5) and attn-attention(7).\n";
+    "Exit status: 0 done, 1 nothing matched or weights differ, 2 wrong usage, 3 bad input,\n"
+    "4 could not read, write or allocate.  'attn help COMMAND' says more, as do the manual\n"
+    "pages attn(1), attn-formats(5) and attn-attention(7).\n";
 
 static void print_commands(const struct command *const *table)
 {

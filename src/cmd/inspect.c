@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 
 static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\n"
+			    "       attn inspect pairs PAIRS [options] INPUT...\n"
 			    "       attn inspect tokens MODEL (--text TEXT | --text-file FILE) [options]\n"
 			    "       attn inspect heads [options] INPUT...\n"
 			    "       attn inspect file [options] FILE\n"
@@ -13,6 +14,7 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "Look into attention, texts, files and models.\n"
 			    "\n"
 			    "  token   what a token attends to, or what attends to it, ranked\n"
+			    "  pairs   what each head makes of given pairs, and which link them best\n"
 			    "  tokens  what tokens a text becomes\n"
 			    "  heads   what kind of attention each head pays\n"
 			    "  file    what a file holds: tensors, tokens, settings\n"
@@ -32,10 +34,11 @@ static bool is_file(const char *word)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	if (argc < 2)
-		return attn_fail(err, ATTN_USAGE,
-				 "what to inspect is missing: give 'token', 'tokens', 'heads', 'file' or "
-				 "'model' (see '%s --help')",
-				 self->title);
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "what to inspect is missing: give 'token', 'pairs', 'tokens', 'heads', 'file' or "
+		    "'model' (see '%s --help')",
+		    self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_usage(self, err);
 	if (is_file(argv[1]))
@@ -48,6 +51,10 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
 					usage,     NULL};
 
-const struct command *const inspect_commands[] = {&command_inspect_token, &command_inspect_tokens,
-						  &command_inspect_heads, &command_inspect_file,
-						  &command_inspect_model, NULL};
+const struct command *const inspect_commands[] = {&command_inspect_token,
+						  &command_inspect_pairs,
+						  &command_inspect_tokens,
+						  &command_inspect_heads,
+						  &command_inspect_file,
+						  &command_inspect_model,
+						  NULL};

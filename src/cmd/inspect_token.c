@@ -9,6 +9,7 @@
 #include "cmd/steps.h"
 #include "cmd/view_options.h"
 #include "input/given.h"
+#include "tokens/spans.h"
 #include "tokens/token.h"
 #include "util/memory.h"
 #include "util/number.h"
@@ -18,9 +19,10 @@ static const char usage[] =
     "       attn inspect token TOKEN [options] --model MODEL --text TEXT\n"
     "\n"
     "Say what TOKEN attends to, heaviest first, for each head and in the mean over heads.\n"
-    "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, or\n"
-    "'#all' for all; a token that occurs several times is shown for each place.  INPUT is a\n"
-    "file to compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
+    "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, '#3-5'\n"
+    "for some, several of these as in 'it,#8', or '#all' for all; a token that occurs several\n"
+    "times is shown for each place.  INPUT is a file to compute from, ROLE=FILE[:TENSOR], '-', or\n"
+    "a stored result.\n"
     "\n"
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
@@ -188,40 +190,80 @@ static enum attn_status fail_absent(const struct token_command *c, struct attn_e
 	return attn_fail(err, ATTN_NO_MATCH, "'%s' is not among the %zu %s", c->token, shown->count, among);
 }
 
-/* Mark where the token is: every place of a text, or one "#index". */
-static enum attn_status find_places(struct token_command *c, struct attn_error *err)
+static enum attn_status mark_range(struct token_command *c, size_t first, size_t last, struct attn_error *err)
+{
+	const struct inputs *in = &c->in;
+	size_t count = c->to ? in->info->shape.keys : in->info->shape.queries;
+	size_t lowest = c->to ? key_number(in->info, 0) : query_number(in->info, 0);
+	size_t highest = lowest; /* numbers ascend */
+	bool found_first = false, found_last = false;
+	for (size_t i = 0; i < count; i++) {
+		highest = c->to ? key_number(in->info, i) : query_number(in->info, i);
+		c->places[i] |= highest >= first && highest <= last;
+		found_first |= highest == first;
+		found_last |= highest == last;
+	}
+	if (found_first && found_last)
+		return ATTN_OK;
+	return attn_fail(err, ATTN_NO_MATCH, "'%s' is beyond the %zu %s, expected '#%zu' to '#%zu'", c->token,
+			 count, c->to ? "keys" : "queries", lowest, highest);
+}
+
+static bool mark_text(struct token_command *c)
 {
 	const struct inputs *in = &c->in;
 	const struct string_list *raw = c->to ? &in->info->key_labels : &in->info->query_labels;
 	const struct string_list *shown = c->to ? &in->shown_keys : &in->shown_queries;
-	size_t index;
 	bool found = false;
-	c->places = array_alloc(raw->count, sizeof *c->places);
+	for (size_t i = 0; i < raw->count; i++) {
+		bool here = token_matches(c->token, raw->items[i], shown->items[i]);
+		c->places[i] |= here;
+		found |= here;
+	}
+	return found;
+}
+
+static enum attn_status mark_one(struct token_command *c, struct attn_error *err)
+{
+	size_t first, last;
+	if (span_indices(c->token, &first, &last))
+		return mark_range(c, first, last, err);
+	return mark_text(c) ? ATTN_OK : fail_absent(c, err);
+}
+
+/* Several, such as "it,#3-5": where none is called so as a whole. */
+static enum attn_status mark_each(struct token_command *c, struct attn_error *err)
+{
+	const char *whole = c->token;
+	char *copy = strdup(whole), *rest = copy, *part;
+	enum attn_status status = copy ? ATTN_OK : attn_fail_memory(err);
+	while (status == ATTN_OK && (part = strsep(&rest, ","))) {
+		c->token = part;
+		status = *part ? mark_one(c, err)
+			       : attn_fail(err, ATTN_USAGE, "'%s' is not a list of tokens such as 'it,#3-5'",
+					   whole);
+	}
+	c->token = whole;
+	free(copy);
+	return status;
+}
+
+/* Mark where the tokens are: every place of a text, indices. */
+static enum attn_status find_places(struct token_command *c, struct attn_error *err)
+{
+	size_t count = c->to ? c->in.info->shape.keys : c->in.info->shape.queries;
+	c->places = array_alloc(count, sizeof *c->places);
 	if (!c->places)
 		return attn_fail_memory(err);
 	if (strcmp(c->token, "#all") == 0) {
-		for (size_t i = 0; i < raw->count; i++)
+		for (size_t i = 0; i < count; i++)
 			c->places[i] = true;
 		return ATTN_OK;
 	}
-	if (c->token[0] == '#' && parse_count(c->token + 1, &index)) {
-		size_t first = c->to ? key_number(in->info, 0) : query_number(in->info, 0);
-		size_t last = first; /* numbers ascend */
-		for (size_t i = 0; i < raw->count; i++) {
-			last = c->to ? key_number(in->info, i) : query_number(in->info, i);
-			c->places[i] = last == index;
-			found |= last == index;
-		}
-		if (found)
-			return ATTN_OK;
-		return attn_fail(err, ATTN_NO_MATCH, "'%s' is beyond the %zu %s, expected '#%zu' to '#%zu'",
-				 c->token, raw->count, c->to ? "keys" : "queries", first, last);
-	}
-	for (size_t i = 0; i < raw->count; i++) {
-		c->places[i] = token_matches(c->token, raw->items[i], shown->items[i]);
-		found |= c->places[i];
-	}
-	return found ? ATTN_OK : fail_absent(c, err);
+	bool list = strlen(c->token) > 1 && strchr(c->token, ',');
+	if (!list)
+		return mark_one(c, err);
+	return mark_text(c) ? ATTN_OK : mark_each(c, err);
 }
 
 static enum attn_status rank(struct token_command *c, const struct command *self, struct attn_error *err)

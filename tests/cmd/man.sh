@@ -60,6 +60,7 @@ attn-compare|compare
 attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-heads|inspect heads
+attn-inspect-pairs|inspect pairs
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
 attn-inspect-tokens|inspect tokens

@@ -941,9 +941,27 @@ def make_tokenizer_gguf():
         put("tokenizer_gguf/%s.gguf" % name, data)
 
 
+def make_conllu():
+    def line(*cells):
+        return "\t".join(cells + ("_",) * (10 - len(cells))) + "\n"
+
+    def word(index, form, head, relation):
+        return line(str(index), form, form, "X", "_", "_", str(head), relation)
+
+    files = {
+        "multiword": line("1-2", "du") + word(1, "de", 3, "case") + word(2, "le", 3, "det") + line("2.1", "x")
+        + word(3, "vin", 0, "root") + "\n" + word(1, "Oui", 0, "root"),
+        "range-alone": line("1-5", "ab") + "\n" + word(1, "a", 0, "root") + word(2, "b", 1, "dep"),
+        "head-beyond": word(1, "a", 9, "dep") + "1-2",
+    }
+    for name, text in files.items():
+        put("conllu/%s.conllu" % name, text.encode())
+
+
 if __name__ == "__main__":
     for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "tokenizer",
-                   "sentencepiece", "algorithm", "model_json", "gguf", "tokenizer_gguf"):
+                   "sentencepiece", "algorithm", "model_json", "gguf", "tokenizer_gguf",
+                   "conllu"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -959,3 +977,4 @@ if __name__ == "__main__":
     make_model_json()
     make_gguf()
     make_tokenizer_gguf()
+    make_conllu()
