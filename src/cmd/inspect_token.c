@@ -9,6 +9,7 @@
 #include "cmd/steps.h"
 #include "cmd/view_options.h"
 #include "input/given.h"
+#include "result/view.h"
 #include "tokens/spans.h"
 #include "tokens/token.h"
 #include "util/memory.h"
@@ -20,9 +21,9 @@ static const char usage[] =
     "\n"
     "Say what TOKEN attends to, heaviest first, for each head and in the mean over heads.\n"
     "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, '#3-5'\n"
-    "for some, several of these as in 'it,#8', or '#all' for all; a token that occurs several\n"
-    "times is shown for each place.  INPUT is a file to compute from, ROLE=FILE[:TENSOR], '-', or\n"
-    "a stored result.\n"
+    "for some, several of these as in 'it,#8', '#all' for all, or a phrase such as\n"
+    "'the street'; what occurs several times is shown for each place.  INPUT is a file to\n"
+    "compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
     "\n"
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
@@ -231,6 +232,52 @@ static enum attn_status mark_one(struct token_command *c, struct attn_error *err
 	return mark_text(c) ? ATTN_OK : fail_absent(c, err);
 }
 
+/* The tokens that people see, those of each phrase with spaces between; and mark these. */
+static bool show_phrases(struct token_command *c, const struct span_list *phrases)
+{
+	struct string_list *shown = c->to ? &c->in.shown_keys : &c->in.shown_queries, joined = {0};
+	struct buffer label = BUFFER_INIT;
+	size_t next = 0;
+	bool ok = true;
+	for (size_t i = 0, end; i < shown->count && ok; i = end) {
+		bool phrase = next < phrases->count && phrases->items[next].first == i;
+		end = phrase ? phrases->items[next].end : i + 1;
+		c->places[joined.count] = phrase;
+		while (next < phrases->count && phrases->items[next].first < end)
+			next++;
+		buffer_clear(&label);
+		for (size_t k = i; k < end; k++)
+			buffer_printf(&label, "%s%s", k > i ? " " : "", shown->items[k]);
+		ok = !label.failed && string_list_add(&joined, label.data);
+	}
+	string_list_release(shown);
+	*shown = joined;
+	buffer_release(&label);
+	return ok;
+}
+
+/* A phrase, "the street", becomes one token; ATTN_NO_MATCH: it is none. */
+static enum attn_status join_phrase(struct token_command *c, struct attn_error *err)
+{
+	struct inputs *in = &c->in;
+	const struct string_list *raw = c->to ? &in->info->key_labels : &in->info->query_labels;
+	struct spelling spelling;
+	struct span_list phrases = {0};
+	struct named_rows view;
+	bool ok = spelling_init(&spelling, raw, c->to ? &in->shown_keys : &in->shown_queries) &&
+		  spelling_find(&spelling, c->token, &phrases);
+	enum attn_status status = !ok ? attn_fail_memory(err) : phrases.count ? ATTN_OK : ATTN_NO_MATCH;
+	spelling_release(&spelling);
+	if (status == ATTN_OK)
+		status = view_phrases_open(&view, &in->rows, &phrases, c->to, err);
+	if (status == ATTN_OK) {
+		inputs_show(in, &view);
+		status = show_phrases(c, &phrases) ? ATTN_OK : attn_fail_memory(err);
+	}
+	span_list_release(&phrases);
+	return status;
+}
+
 /* Several, such as "it,#3-5": where none is called so as a whole. */
 static enum attn_status mark_each(struct token_command *c, struct attn_error *err)
 {
@@ -260,10 +307,15 @@ static enum attn_status find_places(struct token_command *c, struct attn_error *
 			c->places[i] = true;
 		return ATTN_OK;
 	}
-	bool list = strlen(c->token) > 1 && strchr(c->token, ',');
-	if (!list)
-		return mark_one(c, err);
-	return mark_text(c) ? ATTN_OK : mark_each(c, err);
+	size_t first, last;
+	if (span_indices(c->token, &first, &last))
+		return mark_range(c, first, last, err);
+	if (mark_text(c))
+		return ATTN_OK;
+	if (strlen(c->token) > 1 && strchr(c->token, ','))
+		return mark_each(c, err);
+	enum attn_status status = c->steps ? ATTN_NO_MATCH : join_phrase(c, err);
+	return status == ATTN_NO_MATCH ? fail_absent(c, err) : status;
 }
 
 static enum attn_status rank(struct token_command *c, const struct command *self, struct attn_error *err)

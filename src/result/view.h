@@ -6,6 +6,7 @@
 #define ATTN_RESULT_VIEW_H
 
 #include "tokens/rows_info.h"
+#include "tokens/spans.h"
 
 /* What a crop shows of the source that it wraps.  The arrays are copied; NULL means all (of
  * `excluded`: none). */
@@ -36,6 +37,12 @@ enum attn_status view_crop_open(struct named_rows *view, const struct named_rows
  * no memory. */
 enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
 				 struct attn_error *err);
+
+/* The same for given runs of tokens alone, in ascending order, of which one that overlaps another
+ * before it is left out: of keys, or of queries.  The other tokens stay as they are, and all keep their
+ * numbers, a phrase that of its first token.  ATTN_FAILED: no memory. */
+enum attn_status view_phrases_open(struct named_rows *view, const struct named_rows *inner,
+				   const struct span_list *phrases, bool keys, struct attn_error *err);
 
 /* Scores of a stage in place of weights, 0 where masked.  The inner source must have been asked
  * for them.  The view's rows may be negative, as signed weights may. */

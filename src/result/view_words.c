@@ -4,6 +4,8 @@
 
 #include "result/view_internal.h"
 #include "tokens/words.h"
+#include "util/buffer.h"
+#include "util/memory.h"
 #include "util/minmax.h"
 
 struct word_view {
@@ -111,12 +113,10 @@ static size_t words_before(const struct words *words, size_t end)
 	return count;
 }
 
-static bool words_init(struct word_view *v, struct rows_info *info, const struct rows_info *from)
+/* Shapes and labels of the view, once its words are known. */
+static bool words_finish(struct word_view *v, struct rows_info *info, const struct rows_info *from)
 {
 	struct rows_shape *shape = &info->shape;
-	if (!view_info_init(info, from) || !words_add(&v->queries, &from->query_labels) ||
-	    !find_keys(v, from))
-		return false;
 	shape->queries = v->queries.count;
 	shape->keys = v->keys.count;
 	shape->past_keys = words_before(&v->keys, from->shape.past_keys);
@@ -129,8 +129,62 @@ static bool words_init(struct word_view *v, struct rows_info *info, const struct
 	return view_base_workers(&v->base);
 }
 
-enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
-				 struct attn_error *err)
+static bool words_init(struct word_view *v, struct rows_info *info, const struct rows_info *from)
+{
+	return view_info_init(info, from) && words_add(&v->queries, &from->query_labels) &&
+	       find_keys(v, from) && words_finish(v, info, from);
+}
+
+/* --- phrases ------------------------------------------------------------------------------ */
+
+/* Each token a word of its own but those of a phrase, whose label has them with spaces between and
+ * whose number is the first one's. */
+static bool join_phrases(struct words *words, size_t **out, const struct string_list *labels,
+			 const size_t *numbers, const struct span_list *phrases)
+{
+	struct buffer label = BUFFER_INIT;
+	size_t next = 0;
+	words->first = array_alloc(labels->count + 1, sizeof *words->first);
+	*out = array_alloc(labels->count, sizeof **out);
+	bool ok = words->first && *out;
+	for (size_t i = 0, end; i < labels->count && ok; i = end) {
+		bool joined = next < phrases->count && phrases->items[next].first == i;
+		end = joined ? phrases->items[next].end : i + 1;
+		next += joined;
+		while (next < phrases->count && phrases->items[next].first < end) /* overlaps */
+			next++;
+		buffer_clear(&label);
+		for (size_t k = i; k < end; k++) {
+			buffer_add_string(&label, k > i ? " " : "");
+			buffer_add_string(&label, labels->items[k]);
+		}
+		(*out)[words->count] = numbers ? numbers[i] : i;
+		words->first[words->count++] = i;
+		words->first[words->count] = end;
+		ok = !label.failed && string_list_add(&words->labels, label.data);
+	}
+	buffer_release(&label);
+	return ok;
+}
+
+static bool phrases_init(struct word_view *v, struct rows_info *info, const struct rows_info *from,
+			 const struct span_list *phrases, bool keys)
+{
+	static const struct span_list none = {0};
+	const struct rows_shape *shape = &from->shape;
+	if (!view_info_init(info, from) ||
+	    !join_phrases(&v->queries, &info->query_numbers, &from->query_labels, from->query_numbers,
+			  keys ? &none : phrases) ||
+	    !join_phrases(&v->keys, &info->key_numbers, &from->key_labels, from->key_numbers,
+			  keys ? phrases : &none))
+		return false;
+	if (!info->positioned)
+		info->positioned = shape->keys - shape->appended_keys;
+	return words_finish(v, info, from);
+}
+
+static enum attn_status open_view(struct named_rows *view, const struct named_rows *inner,
+				  const struct span_list *phrases, bool keys, struct attn_error *err)
 {
 	struct word_view *v = calloc(1, sizeof *v);
 	*view = (struct named_rows){0};
@@ -141,5 +195,19 @@ enum attn_status view_words_open(struct named_rows *view, const struct named_row
 					     .read = words_read,
 					     .free = words_free};
 	v->base.inner = inner->source;
-	return view_base_finish(&v->base, words_init(v, &view->info, &inner->info), view, err);
+	bool ready = phrases ? phrases_init(v, &view->info, &inner->info, phrases, keys)
+			     : words_init(v, &view->info, &inner->info);
+	return view_base_finish(&v->base, ready, view, err);
+}
+
+enum attn_status view_words_open(struct named_rows *view, const struct named_rows *inner,
+				 struct attn_error *err)
+{
+	return open_view(view, inner, NULL, false, err);
+}
+
+enum attn_status view_phrases_open(struct named_rows *view, const struct named_rows *inner,
+				   const struct span_list *phrases, bool keys, struct attn_error *err)
+{
+	return open_view(view, inner, phrases, keys, err);
 }

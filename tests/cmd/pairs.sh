@@ -105,6 +105,14 @@ done
 status 0 attn inspect token , w.json --head 1 --top 1 --columns query,key
 table 'query\tkey' '3\t2'
 same 'a token that is a comma' expected out
+status 0 attn inspect token 'the street' w.json --top 2 --head 0
+table 'layer\thead\tquery\tquery_token\trank\tkey\tkey_token\tweight' '0\t0\t0\t▁the ▁str eet\t1\t0\t▁the\t0.5833333' \
+	'0\t0\t0\t▁the ▁str eet\t2\t1\t▁str\t0.33333334'
+same 'a phrase as a query' expected out
+status 0 attn inspect token 'street' w.json --to --head 0 --text
+is 'a phrase as a key' "$(sed -n 2,4p out)" 'str -> str eet 0.750
+, -> str eet 0.750
+eet -> str eet 0.500'
 status 1 attn inspect token 'str,cat' w.json
 says "'cat' is not among"
 status 1 attn inspect token '#2-4' w.json
