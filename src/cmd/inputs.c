@@ -226,6 +226,9 @@ enum attn_status inputs_spare(const struct inputs *in, const char *path, struct 
 			return attn_fail(err, ATTN_USAGE,
 					 "'%s' is an input and would be replaced, expected another output",
 					 path);
+	if (strcmp(path, "-") != 0 && model_input_reads(&in->model, &in->model_options, path))
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is an input and would be replaced, expected another output", path);
 	return ATTN_OK;
 }
 

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "files/output.h"
 #include "tokenizer/tokenizer.h"
 #include "util/memory.h"
 #include "util/number.h"
@@ -172,6 +175,61 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 	TRY(describe_rows(in, info, err));
 	in->output.context_size = a->heads * a->head_size;
 	return describe_masking(in, &info->shape, settings, err);
+}
+
+static bool same_as(const char *input, const char *path)
+{
+	return input && strcmp(input, "-") != 0 && output_same_file(input, path);
+}
+
+/* Whether `path` is one of the files beside the weights. */
+static bool is_beside(const char *model, const char *path)
+{
+	static const char *const names[] = {
+	    "config.json",
+	    "generation_config.json",
+	    "model.safetensors",
+	    "tokenizer.json",
+	    "tokenizer_config.json",
+	    "model.safetensors.index.json",
+	    "tokenizer.model",
+	    "special_tokens_map.json",
+	    "added_tokens.json",
+	    "vocab.txt",
+	    "vocab.json",
+	    "merges.txt",
+	    "bpe.codes",
+	    "spiece.model",
+	    "sentencepiece.bpe.model",
+	};
+	struct stat st;
+	bool folder = stat(model, &st) == 0 && S_ISDIR(st.st_mode);
+	const char *end = strrchr(model, '/');
+	size_t length = folder ? strlen(model) : end ? (size_t)(end - model) : 0;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *file = NULL;
+		bool same = asprintf(&file, "%.*s%s%s", (int)length, model, folder || end ? "/" : "",
+				     names[i]) >= 0 &&
+			    access(file, F_OK) == 0 && output_same_file(file, path);
+		free(file);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+bool model_input_reads(const struct model_input *in, const struct model_options *options, const char *path)
+{
+	const struct checkpoint *cp = in->model ? in->model->checkpoint : NULL;
+	size_t bytes;
+	if (!options->model)
+		return false;
+	for (size_t i = 0; cp && i < checkpoint_files(cp); i++)
+		if (same_as(checkpoint_file(cp, i, &bytes), path))
+			return true;
+	return same_as(options->file, path) || same_as(options->ids, path) ||
+	       same_as(options->type_ids, path) || same_as(options->model, path) ||
+	       is_beside(options->model, path);
 }
 
 void model_input_release(struct model_input *in)

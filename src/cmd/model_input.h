@@ -31,6 +31,10 @@ struct model_input {
 enum attn_status model_input_open(struct model_input *in, const struct command *self,
 				  const struct model_options *options, struct bundle *settings,
 				  struct rows_info *info, struct attn_error *err);
+/* Whether a file is one of those that the model and its text are read from, so that no output may
+ * replace it: the weights, and what stands beside them by a known name. */
+bool model_input_reads(const struct model_input *in, const struct model_options *options, const char *path);
+
 void model_input_release(struct model_input *in); /* safe on a zeroed one */
 
 /* The rows of the selected layers and heads (NULL: of all), and what else is wanted. */

@@ -395,12 +395,32 @@ static enum attn_status print_cost(struct run_command *c, struct attn_error *err
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
 }
 
-/* No output may replace an input, but for a tensor's that names it. */
+/* A model's files are no tensors to be written over. */
+static enum attn_status spare_model(const struct run_command *c, struct attn_error *err)
+{
+	const struct run_options *r = &c->options;
+	const char *const tensors[] = {r->context,
+				       r->output,
+				       r->weights,
+				       r->scores,
+				       r->vectors[VECTORS_Q],
+				       r->vectors[VECTORS_K],
+				       r->vectors[VECTORS_V],
+				       r->model.hidden,
+				       r->model.logits};
+	for (size_t i = 0; c->in.model_options.model && i < sizeof tensors / sizeof *tensors; i++)
+		if (tensors[i])
+			TRY(inputs_spare(&c->in, tensors[i], err));
+	return ATTN_OK;
+}
+
+/* No output may replace an input, but for a tensor's that names an operand. */
 static enum attn_status spare_inputs(const struct run_command *c, struct attn_error *err)
 {
 	static const char *const names[] = {"attention.safetensors", "rankings.tsv"};
 	const struct run_options *r = &c->options;
 	char path[4096];
+	TRY(spare_model(c, err));
 	for (size_t i = 0; r->everything && !r->shard && i < sizeof names / sizeof *names; i++) {
 		snprintf(path, sizeof path, "%s/%s", r->directory, names[i]);
 		TRY(inputs_spare(&c->in, path, err));

@@ -119,4 +119,23 @@ status 4 attn run "${m[@]}" --text-file missing
 says "could not open 'missing'"
 status 4 attn run --model missing --text a
 says "'missing'"
+
+# No output replaces what a model and its text are read from.
+cp -r "$model" kept
+chmod -R u+w kept
+cp -r kept before
+ln -s kept/model.safetensors linked.safetensors
+for file in kept/model.safetensors kept/tokenizer.json linked.safetensors ./kept/../kept/config.json; do
+	for option in weights context hidden logits; do
+		status 2 attn run --model kept --text a --$option "$file"
+		says "'$file' is an input and would be replaced"
+	done
+done
+ok 'the folder is as it was' diff -r kept before
+echo a > text.npy
+status 2 attn run --model kept --text-file text.npy --weights text.npy
+says "'text.npy' is an input and would be replaced"
+status 2 attn run --model kept/model.safetensors --ids 1 --weights kept/config.json
+says "'kept/config.json' is an input and would be replaced"
+status 0 attn run --model kept --text a --weights kept/new.npy
 finish
