@@ -38,12 +38,13 @@ static enum attn_status number(const struct reader *r, const char *name, double 
 }
 
 /* The kind of scaling, "default" for none. */
-static const char *kind(const struct reader *r, char key[KEY_SIZE])
+static enum attn_status kind(const struct reader *r, char key[KEY_SIZE], const char **out)
 {
-	const char *found = config_text(r->c, place(r, "rope_type", key), NULL);
-	if (!found && (config_has(r->c, "rope_scaling.type") || config_has(r->c, "rope_parameters.type")))
-		found = config_text(r->c, place(r, "type", key), NULL);
-	return found ? found : "default";
+	TRY(config_word(r->c, place(r, "rope_type", key), NULL, out, r->err));
+	if (!*out && (config_has(r->c, "rope_scaling.type") || config_has(r->c, "rope_parameters.type")))
+		TRY(config_word(r->c, place(r, "type", key), NULL, out, r->err));
+	*out = *out ? *out : "default";
+	return ATTN_OK;
 }
 
 /* --- the kinds -------------------------------------------------------------------- */
@@ -169,7 +170,8 @@ enum attn_status rope_init(struct rope *rope, const struct config *c, size_t siz
 	if (rope->rotary.dims % 2 != 0)
 		return config_fail(c, config_has(c, key) ? key : "head_dim",
 				   "an even number of dimensions to rotate", err);
-	const char *name = kind(&r, key);
+	const char *name;
+	TRY(kind(&r, key, &name));
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, name) == 0)
 			return kinds[i].set(rope, &r);
