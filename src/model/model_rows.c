@@ -68,6 +68,15 @@ static enum attn_status plan_layer(struct model_rows *r, size_t layer, struct at
 	return plan_init(&r->plan, &r->attention, goes_on(r, layer) ? NULL : &some, want, err);
 }
 
+/* Where a layer's numbers are no numbers because a weight is none, the message is of the weight. */
+static enum attn_status blame_weights(const struct model_rows *r, enum attn_status status,
+				      struct attn_error *err)
+{
+	if (status == ATTN_BAD_INPUT && r->forward.layer < r->run)
+		TRY(model_check_weights(r->model, r->forward.layer, err));
+	return status;
+}
+
 /* Make the rows of layer forward.layer ready to be read. */
 static enum attn_status open_layer(struct model_rows *r, struct attn_error *err)
 {
@@ -82,7 +91,7 @@ static enum attn_status open_layer(struct model_rows *r, struct attn_error *err)
 	r->open = status == ATTN_OK;
 	if (!r->open)
 		close_layer(r);
-	return status;
+	return blame_weights(r, status, err);
 }
 
 /* Contexts of the heads that were not read whole. */
@@ -119,7 +128,7 @@ static enum attn_status pass_layer(struct model_rows *r, struct attn_error *err)
 		status = complete_context(r, err);
 	close_layer(r);
 	if (status == ATTN_OK)
-		status = forward_finish(&r->forward, err);
+		status = blame_weights(r, forward_finish(&r->forward, err), err);
 	if (status == ATTN_OK)
 		keep_hidden(r);
 	return status;
