@@ -163,6 +163,8 @@ enum attn_status rope_init(struct rope *rope, const struct config *c, size_t siz
 	double share;
 	char key[KEY_SIZE];
 	rope->rotary = (struct rotary){.divisor = 1};
+	if (config_text(c, "rope_scaling", NULL) || config_list(c, "rope_scaling") > 0)
+		return config_fail(c, "rope_scaling", "an object or null", err);
 	TRY(number(&r, "rope_theta", 10000, 1.001, &rope->rotary.base));
 	TRY(config_number(c, place(&r, "partial_rotary_factor", key), 1, 0, 1, &share, err));
 	TRY(config_bool(c, "rope_interleaved", false, &rope->rotary.interleaved, err)); /* of GGUF files */

@@ -145,6 +145,9 @@ unsupported "'m/model.safetensors': 'model.embed_tokens.weight' is 512 x 64, exp
 fresh 's/"hidden_act": "[a-z]*"/"hidden_act": 3/'
 grep -q hidden_act m/config.json || fresh 's/{/{"hidden_act": 3,/'
 unsupported "'m/config.json': 'hidden_act' is 3, expected a text"
+fresh 's/"num_hidden_layers"/"rope_scaling": "linear", "num_hidden_layers"/'
+sed -i 's/"rope_scaling": null,*//' m/config.json
+unsupported "'m/config.json': 'rope_scaling' is \"linear\", expected an object or null"
 fresh 's/"num_hidden_layers"/"rope_parameters": {"rope_type": 3}, "num_hidden_layers"/'
 unsupported "'m/config.json': 'rope_parameters.rope_type' is 3, expected a text"
 fresh 's/"llama"/"mistral", "sliding_window": 3, "layer_types": "sliding_attention"/'
