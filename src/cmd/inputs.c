@@ -227,8 +227,13 @@ static enum attn_status fail_spare(const char *path, struct attn_error *err)
 
 enum attn_status inputs_spare(const struct inputs *in, const char *path, struct attn_error *err)
 {
+	const struct model_options *m = &in->model_options;
+	const char *const texts[] = {m->file, m->ids, m->type_ids};
 	if (model_input_reads(&in->model, path))
 		return fail_spare(path, err);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (texts[i] && strcmp(texts[i], "-") != 0 && output_same_file(texts[i], path))
+			return fail_spare(path, err);
 	for (int i = 0; i < in->operand_count && strcmp(path, "-") != 0; i++)
 		if (strcmp(in->operands[i], "-") != 0 && reads_file(in->operands[i], path))
 			return fail_spare(path, err);

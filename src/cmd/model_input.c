@@ -191,20 +191,31 @@ void model_input_release(struct model_input *in)
 
 bool model_input_reads(const struct model_input *in, const char *path)
 {
-	static const char *const others[] = {"config.json",    "model.safetensors.index.json",
-					     "tokenizer.json", "tokenizer_config.json",
-					     "vocab.txt",      "vocab.json",
-					     "merges.txt",     "special_tokens_map.json",
-					     "spiece.model",   "tokenizer.model"};
+	static const char *const others[] = {"config.json",
+					     "model.safetensors.index.json",
+					     "tokenizer.json",
+					     "tokenizer_config.json",
+					     "vocab.txt",
+					     "vocab.json",
+					     "merges.txt",
+					     "special_tokens_map.json",
+					     "spiece.model",
+					     "tokenizer.model",
+					     "bpe.codes",
+					     "added_tokens.json",
+					     "generation_config.json",
+					     "sentencepiece.bpe.model"};
 	const struct checkpoint *cp = in->model ? in->model->checkpoint : NULL;
 	bool reads = false;
 	size_t bytes;
 	struct buffer name = BUFFER_INIT;
 	for (size_t i = 0; cp && i < checkpoint_files(cp); i++)
 		reads |= output_same_file(checkpoint_file(cp, i, &bytes), path);
+	const char *weights = cp ? checkpoint_file(cp, 0, &bytes) : "", *slash = strrchr(weights, '/');
+	int folder = slash ? (int)(slash - weights) + 1 : 0;
 	for (size_t i = 0; cp && i < sizeof others / sizeof *others; i++) {
 		buffer_clear(&name);
-		buffer_printf(&name, "%s/%s", checkpoint_path(cp), others[i]);
+		buffer_printf(&name, "%.*s%s", folder, weights, others[i]);
 		reads |= !name.failed && output_same_file(name.data, path);
 	}
 	buffer_release(&name);

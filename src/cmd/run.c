@@ -420,6 +420,7 @@ static enum attn_status spare_inputs(const struct run_command *c, struct attn_er
 	static const char *const names[] = {"attention.safetensors", "rankings.tsv"};
 	const struct run_options *r = &c->options;
 	char path[4096];
+	TRY(spare_model(c, err));
 	for (size_t i = 0; r->everything && !r->shard && i < sizeof names / sizeof *names; i++) {
 		snprintf(path, sizeof path, "%s/%s", r->directory, names[i]);
 		TRY(inputs_spare(&c->in, path, err));

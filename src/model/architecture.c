@@ -99,9 +99,10 @@ static enum attn_status read_bias(const struct config *c, enum bias_rule rule, c
 static enum attn_status read_choices(struct architecture *a, const struct config *c, struct attn_error *err)
 {
 	const struct family *f = a->family;
-	const char *name = f->activation.name ? config_text(c, f->activation.name, f->activation.fallback)
-					      : f->activation.fallback;
+	const char *name = f->activation.fallback;
 	a->order = f->order;
+	if (f->activation.name)
+		TRY(config_word(c, f->activation.name, f->activation.fallback, &name, err));
 	a->eps = f->eps.fallback;
 	if (f->eps.name)
 		TRY(config_number(c, f->eps.name, f->eps.fallback, 0, 1, &a->eps, err));
@@ -168,7 +169,7 @@ enum attn_status architecture_slide(struct architecture *a, const struct config 
 	a->sliding = array_alloc(a->layers, sizeof *a->sliding);
 	if (!a->sliding)
 		return attn_fail_memory(err);
-	if (named > 0 && named != a->layers)
+	if (config_has(c, "layer_types") && named != a->layers)
 		return config_fail(c, "layer_types", "a type for each layer", err);
 	for (size_t i = 0; i < a->layers; i++) {
 		const char *type = named ? config_list_text(c, "layer_types", i) : NULL;

@@ -108,6 +108,16 @@ const char *config_text(const struct config *c, const char *key, const char *fal
 	return v && v->kind == VALUE_TEXT ? v->text : fallback;
 }
 
+enum attn_status config_word(const struct config *c, const char *key, const char *fallback, const char **out,
+			     struct attn_error *err)
+{
+	const struct value *v = given(c, key);
+	if (v && v->kind != VALUE_TEXT)
+		return config_fail(c, key, "a text", err);
+	*out = v ? v->text : fallback;
+	return ATTN_OK;
+}
+
 enum attn_status config_size(const struct config *c, const char *key, size_t fallback, size_t least,
 			     size_t most, size_t *out, struct attn_error *err)
 {

@@ -51,6 +51,8 @@ enum attn_status config_size(const struct config *c, const char *key, size_t fal
 			     size_t most, size_t *out, struct attn_error *err);
 enum attn_status config_number(const struct config *c, const char *key, double fallback, double least,
 			       double most, double *out, struct attn_error *err);
+enum attn_status config_word(const struct config *c, const char *key, const char *fallback, const char **out,
+			     struct attn_error *err);
 enum attn_status config_bool(const struct config *c, const char *key, bool fallback, bool *out,
 			     struct attn_error *err);
 

@@ -34,8 +34,9 @@
 /* Positions that are relative, or a BERT that decodes, are other computations. */
 static enum attn_status check_bert(struct architecture *a, const struct config *c, struct attn_error *err)
 {
-	const char *kind = config_text(c, "position_embedding_type", "absolute");
+	const char *kind;
 	(void)a;
+	TRY(config_word(c, "position_embedding_type", "absolute", &kind, err));
 	if (strcmp(kind, "absolute") != 0)
 		return config_fail(c, "position_embedding_type",
 				   "'absolute': relative positions are not supported", err);

@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,41 @@ enum attn_status model_find_layers(struct model *m, size_t count, struct attn_er
 	const struct finder f = finder_of(m, err);
 	for (; m->layers_found < count; m->layers_found++)
 		TRY(find_layer(&f, m->layers_found, &m->layers[m->layers_found]));
+	return ATTN_OK;
+}
+
+static enum attn_status check_matrix(const struct model_tensor *t, struct attn_error *err)
+{
+	enum attn_status status = ATTN_OK;
+	float *row = t->rank == 2 ? floats_alloc(t->shape[1]) : NULL;
+	if (!row)
+		return t->rank == 2 ? attn_fail_memory(err) : ATTN_OK;
+	for (size_t i = 0; i < t->shape[0] && status == ATTN_OK; i++)
+		status = model_tensor_floats(t, i * t->shape[1], t->shape[1], row, err);
+	free(row);
+	return status;
+}
+
+/* Whether a matrix is, or is a part of, the tensor. */
+static bool is_of(const struct linear *l, const struct model_tensor *t)
+{
+	uintptr_t at = (uintptr_t)l->w.data, first = (uintptr_t)t->data;
+	return l->w.data && t->data && at >= first && at - first < t->bytes;
+}
+
+enum attn_status model_check_weights(const struct model *m, size_t layer, struct attn_error *err)
+{
+	const struct layer *l = &m->layers[layer];
+	const struct linear *const all[] = {&l->query, &l->key, &l->value, &l->output,
+					    &l->gate,  &l->up,  &l->down};
+	for (size_t i = 0; i < checkpoint_tensors(m->checkpoint); i++) {
+		const struct model_tensor *t = checkpoint_tensor(m->checkpoint, i);
+		bool used = false;
+		for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+			used |= is_of(all[j], t);
+		if (used)
+			TRY(check_matrix(t, err));
+	}
 	return ATTN_OK;
 }
 

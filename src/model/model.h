@@ -43,6 +43,10 @@ void model_free(struct model *m); /* NULL is allowed */
  * opened. */
 enum attn_status model_find_layers(struct model *m, size_t count, struct attn_error *err);
 
+/* Whether all weights of a layer that was found are finite: ATTN_BAD_INPUT names the tensor and the
+ * element that isn't.  It reads them all, so it is for a layer whose numbers came out wrong. */
+enum attn_status model_check_weights(const struct model *m, size_t layer, struct attn_error *err);
+
 /* Find what comes behind the last layer.  With `logits` ATTN_BAD_INPUT where there is no head. */
 enum attn_status model_find_end(struct model *m, bool logits, struct attn_error *err);
 

@@ -69,12 +69,14 @@ static enum attn_status plan_layer(struct model_rows *r, size_t layer, struct at
 	return plan_init(&r->plan, &r->attention, goes_on(r, layer) ? NULL : &some, want, err);
 }
 
-/* What went wrong in a layer says in which. */
+/* What went wrong in a layer says in which, and of which weight, if one is no number. */
 static enum attn_status in_layer(const struct model_rows *r, enum attn_status status, struct attn_error *err)
 {
 	char place[60];
 	if (status != ATTN_BAD_INPUT || !err)
 		return status;
+	if (r->forward.layer < r->run)
+		TRY(model_check_weights(r->model, r->forward.layer, err));
 	snprintf(place, sizeof place, "layer %zu", r->forward.layer);
 	attn_error_prefix(err, place);
 	return status;

@@ -51,13 +51,14 @@ static enum attn_status number(const struct reader *r, const char *name, double 
 }
 
 /* The kind of scaling, "default" for none. */
-static const char *kind(const struct reader *r, char key[KEY_SIZE])
+static enum attn_status kind(const struct reader *r, char key[KEY_SIZE], const char **out)
 {
-	const char *found = config_text(r->c, place(r, "rope_type", key), NULL);
+	TRY(config_word(r->c, place(r, "rope_type", key), NULL, out, r->err));
 	bool old = config_has(r->c, "rope_scaling.type") || config_has(r->c, "rope_parameters.type");
-	if (!found && old && !r->where->alone)
-		found = config_text(r->c, place(r, "type", key), NULL);
-	return found ? found : "default";
+	if (!*out && old && !r->where->alone)
+		TRY(config_word(r->c, place(r, "type", key), NULL, out, r->err));
+	*out = *out ? *out : "default";
+	return ATTN_OK;
 }
 
 /* --- the kinds -------------------------------------------------------------------- */
@@ -188,6 +189,8 @@ enum attn_status rope_init(struct rope *rope, const struct architecture *a, cons
 	double share;
 	char key[KEY_SIZE];
 	rope->rotary = (struct rotary){.divisor = 1};
+	if (config_text(c, "rope_scaling", NULL) || config_list(c, "rope_scaling") > 0)
+		return config_fail(c, "rope_scaling", "an object or null", err);
 	TRY(own_number(&r, &where->base, "rope_theta", 10000, 1.001, 1e15, &rope->rotary.base));
 	TRY(own_number(&r, &where->share, "partial_rotary_factor", 1, 0, 1, &share));
 	TRY(config_bool(c, "rope_interleaved", false, &rope->rotary.interleaved, err)); /* of GGUF files */
@@ -196,7 +199,8 @@ enum attn_status rope_init(struct rope *rope, const struct architecture *a, cons
 		return config_fail(
 		    c, config_has(c, "partial_rotary_factor") ? "partial_rotary_factor" : "head_dim",
 		    "an even number of dimensions to rotate", err);
-	const char *name = kind(&r, key);
+	const char *name;
+	TRY(kind(&r, key, &name));
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (strcmp(kinds[i].name, name) == 0)
 			return kinds[i].set(rope, &r);

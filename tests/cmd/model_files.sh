@@ -141,6 +141,36 @@ unsupported "'m': tensor 'layers.5.input_layernorm.weight' is missing"
 fresh 's/"hidden_size": 64/"hidden_size": 128/'
 unsupported "'m/model.safetensors': 'model.embed_tokens.weight' is 512 x 64, expected 512 x 128"
 
+# What is of another type is not taken for absent.
+fresh 's/"hidden_act": "[a-z]*"/"hidden_act": 3/'
+grep -q hidden_act m/config.json || fresh 's/{/{"hidden_act": 3,/'
+unsupported "'m/config.json': 'hidden_act' is 3, expected a text"
+fresh 's/"num_hidden_layers"/"rope_scaling": "linear", "num_hidden_layers"/'
+sed -i 's/"rope_scaling": null,*//' m/config.json
+unsupported "'m/config.json': 'rope_scaling' is \"linear\", expected an object or null"
+fresh 's/"num_hidden_layers"/"rope_parameters": {"rope_type": 3}, "num_hidden_layers"/'
+unsupported "'m/config.json': 'rope_parameters.rope_type' is 3, expected a text"
+fresh 's/"llama"/"mistral", "sliding_window": 3, "layer_types": "sliding_attention"/'
+unsupported "'layer_types' is \"sliding_attention\", expected a type for each layer"
+
+# A weight that is no number is named, not what came of it.
+if command -v python3 > /dev/null; then
+	for name in self_attn.q_proj self_attn.o_proj mlp.down_proj; do
+		fresh
+		python3 -c '
+import json, struct, sys
+b = bytearray(open("m/model.safetensors", "rb").read())
+n = struct.unpack("<Q", b[:8])[0]
+at = 8 + n + json.loads(b[8:8 + n])["model.layers.1." + sys.argv[1] + ".weight"]["data_offsets"][0] + 20
+b[at:at + 4] = struct.pack("<f", float("nan"))
+open("m/model.safetensors", "wb").write(b)' $name
+		status 3 attn run --model m --ids 1,2,3 --weights w.npy
+		says "'m/model.safetensors': 'model.layers.1.$name.weight[0,5]' is nan, expected a finite number"
+	done
+else
+	skip "weights that are no numbers: no python3"
+fi
+
 # --- config.json ----------------------------------------------------------------
 
 fresh

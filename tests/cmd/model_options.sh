@@ -135,4 +135,22 @@ status 0 attn view "${m[@]}/" --text 'Once upon a time' -o page.html
 ok 'title of a page' grep -q '<title>stories260K: Once upon a time</title>' page.html
 status 0 attn view "${m[@]}" --text "$(printf 'story %.0s' {1..30})" -o page.html
 ok 'title of a long text' grep -qE '<title>stories260K: (story )+\.\.\.</title>' page.html
+# No output replaces what a model and its text are read from.
+cp -r "$model" kept
+chmod -R u+w kept
+cp -r kept before
+ln -s kept/model.safetensors linked.safetensors
+for file in kept/model.safetensors kept/tokenizer.json linked.safetensors ./kept/../kept/config.json; do
+	for option in weights context hidden logits; do
+		status 2 attn run --model kept --text a --$option "$file"
+		says "'$file' is an input and would be replaced"
+	done
+done
+ok 'the folder is as it was' diff -r kept before
+echo a > text.npy
+status 2 attn run --model kept --text-file text.npy --weights text.npy
+says "'text.npy' is an input and would be replaced"
+status 2 attn run --model kept/model.safetensors --ids 1 --weights kept/config.json
+says "'kept/config.json' is an input and would be replaced"
+status 0 attn run --model kept --text a --weights kept/new.npy
 finish
