@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/pairs_output.h"
 #include "cmd/progress.h"
@@ -17,7 +18,8 @@ static const char usage[] =
     "or of several in a row, or indices; a backslash before ',' and ':' of a text.  With\n"
     "--pairs or --conllu it is left out.\n"
     "\n"
-    "      --pairs FILE      pairs from a table: a query, a tab, a key, maybe a tab and a relation\n"
+    "      --pairs FILE      pairs from a table: a query, a tab, a key, maybe a tab and a relation;\n"
+    "                        or a list, if there is no such file\n"
     "      --conllu FILE     pairs from dependency trees in CoNLL-U: each word and its head\n"
     "      --relation NAME   only those of this relation, such as nsubj, and its subtypes\n"
     "      --reverse         the other way: queries are keys, keys queries\n"
@@ -142,7 +144,7 @@ static enum attn_status check(const struct pairs_command *c, const struct comman
 	if (!r->file && !r->conllu && r->relation)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--relation' is for pairs that have one: give --pairs or --conllu");
-	if (!r->file && !r->conllu && argc == 0)
+	if (!r->list && !r->file && !r->conllu && argc == 0)
 		return attn_fail(err, ATTN_USAGE,
 				 "no pairs: give a list such as 'it:animal' (see '%s --help')", self->title);
 	if (view_exclusion(&c->view) && !c->view.renormalise)
@@ -179,15 +181,25 @@ static enum attn_status stream(struct pairs_command *c, const struct command *se
 	return progress_stream(self, c->in.rows.source, &rows, consumers, 1, err);
 }
 
+/* --pairs may give the list itself, if no file is called so. */
+static void take_list(struct pairs_request *r)
+{
+	if (!r->file || !strchr(r->file, ':') || access(r->file, F_OK) == 0)
+		return;
+	r->list = r->file;
+	r->file = NULL;
+}
+
 static enum attn_status inspect(struct pairs_command *c, const struct command *self, int argc, char **argv,
 				struct attn_error *err)
 {
-	bool file = c->request.file || c->request.conllu;
+	take_list(&c->request);
 	TRY(check(c, self, argc, err));
 	TRY(table_format_columns(&c->format, c->columns, err));
-	if (!file)
+	bool operand = !c->request.list && !c->request.file && !c->request.conllu;
+	if (operand)
 		c->request.list = *argv;
-	TRY(open_rows(c, self, argc - !file, argv + !file, err));
+	TRY(open_rows(c, self, argc - operand, argv + operand, err));
 	TRY(pairs_list_open(&c->pairs, &c->request, &c->in, err));
 	TRY(pairs_columns(&c->table, c->in.info, c->pairs.relations.count > 0, c->score, c->columns, err));
 	TRY(stream(c, self, err));

@@ -23,7 +23,8 @@ static const char usage[] =
     "TOKEN is text, with or without its subword marker, '#8' for the token at index 8, '#3-5'\n"
     "for some, several of these as in 'it,#8', '#all' for all, or a phrase such as\n"
     "'the street'; what occurs several times is shown for each place.  INPUT is a file to\n"
-    "compute from, ROLE=FILE[:TENSOR], '-', or a stored result.\n"
+    "compute from, ROLE=FILE[:TENSOR], '-', or a stored result.  Pairs such as it:animal are\n"
+    "for 'attn inspect pairs'.\n"
     "\n"
     "      --to              what attends to TOKEN, instead\n"
     "      --steps           the arithmetic key by key instead: score, exponential, weight\n"
@@ -430,8 +431,19 @@ static enum attn_status inspect(struct token_command *c, const struct command *s
 	return status == ATTN_OK ? print(c, self, err) : status;
 }
 
+/* Whether pairs of tokens are given rather than tokens, which is work of another command. */
+static bool gives_pairs(char **argv)
+{
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (strncmp(*argv, "--pairs", 7) == 0 || strncmp(*argv, "--conllu", 8) == 0)
+			return true;
+	return false;
+}
+
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
+	if (gives_pairs(argv))
+		return command_inspect_pairs.run(&command_inspect_pairs, argc, argv, err);
 	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
 	struct token_command c = {0};
 	enum attn_status status = parse(&c, &o, err);

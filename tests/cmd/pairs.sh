@@ -96,6 +96,16 @@ is 'the head that links it to animal' \
 status 0 attn inspect pairs 'time:Once' --model "$root/samples/stories260K" --text 'Once upon a time' --score --top 1
 is 'a model' "$(wc -l < out)" 2
 
+# The list by option, and by the command of tokens.
+attn inspect pairs it:animal r.safetensors > listed
+for command in 'pairs' 'token'; do
+	for option in '--pairs it:animal' '--pairs=it:animal'; do
+		status 0 attn inspect $command $option r.safetensors
+		same "inspect $command $option" listed out
+	done
+done
+status 4 attn inspect pairs --pairs missing r.safetensors
+
 # inspect token: several tokens, ranges.
 for tokens in 'str,eet' '#1-2' '#1,eet' '#2,#1' '#1-1,#2'; do
 	status 0 attn inspect token "$tokens" w.json --head 0 --top 1 --columns query,key
