@@ -153,8 +153,17 @@ _attn()
 		fi
 		return
 		;;
-	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-b | --input-b)
+		_attn_load -
+		_attn_inputs "$word"
+		return
+		;;
+	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
 		_attn_files "$word"
+		return
+		;;
+	--what)
+		COMPREPLY=($(compgen -W "weights context scores output all" -- "$word"))
 		return
 		;;
 	--attention)
@@ -166,7 +175,7 @@ _attn()
 			return
 		fi
 		;;
-	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
+	--head | --head-b | --layer | --layer-b | --text-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
 		--exclude-token | --text-pair | --next | --tolerance | --relation)
 		return
@@ -195,7 +204,10 @@ _attn()
 			--skip-keys --threads --quiet --help $model $matrix $picture $settings"
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
-	compare) options="--tolerance --pretty --threads --quiet --help $model $forms $settings" ;;
+	compare)
+		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b
+			--model-b --text-b --text-file-b --ids-b $view --pretty --threads --quiet --help $model $forms $settings"
+		;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"

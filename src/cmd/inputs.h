@@ -9,6 +9,7 @@
 #include "cmd/model_input.h"
 #include "cmd/options.h"
 #include "input/problem.h"
+#include "result/arrays.h"
 #include "result/subject.h"
 
 struct inputs {
@@ -33,6 +34,10 @@ struct inputs {
 /* Take an OPTION_SETTING option into the bundle. */
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
 
+/* The same for the option --NAME of a role; NULL is "true". */
+enum attn_status inputs_set(struct inputs *in, const char *name, enum role_id role, const char *value,
+			    struct attn_error *err);
+
 /* Take an option that is_model_option. */
 enum attn_status inputs_model_option(struct inputs *in, int id, const struct options *o,
 				     struct attn_error *err);
@@ -41,6 +46,17 @@ enum attn_status inputs_model_option(struct inputs *in, int id, const struct opt
  * before rows are streamed.  Notes go to standard error. */
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
 			     struct attn_error *err);
+
+/* The two halves of that for operands, one or more: settings may be taken in between. */
+enum attn_status inputs_read(struct inputs *in, const struct command *self, int argc, char **argv,
+			     struct attn_error *err);
+enum attn_status inputs_open_read(struct inputs *in, const struct command *self, struct attn_error *err);
+
+/* Whether what was read is contexts, scores or outputs alone, and opening that: see arrays_open. */
+bool inputs_are_arrays(const struct inputs *in);
+enum attn_status inputs_open_arrays(struct inputs *in, const struct command *self,
+				    const struct rows_info *like, const struct arrays_want *want,
+				    struct attn_error *err);
 
 /* The same for operands that are the shards of a run, of which `want` is wanted. */
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,

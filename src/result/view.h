@@ -66,4 +66,13 @@ struct view_heads {
 enum attn_status view_heads_open(struct named_rows *view, const struct named_rows *inner,
 				 const struct view_heads *options, struct attn_error *err);
 
+/* A - B of two sources of one shape: of their weights, or of the scores of *stage where that is not
+ * NULL.  A pair is masked where it is in both, or where one of the scores is infinite.  The blocks'
+ * `pair` has those of A and B, with whatever these were asked for; where one has no weights (or
+ * scores), so has the difference.  Both sources become the view's, after a failure neither; the names
+ * are those of A.  Differences may be negative, as signed weights may. */
+enum attn_status view_difference_open(struct named_rows *view, const struct named_rows *a,
+				      const struct named_rows *b, const enum score_stage *stage,
+				      struct attn_error *err);
+
 #endif

@@ -91,3 +91,21 @@ bool view_info_init(struct rows_info *info, const struct rows_info *from)
 		ok = string_list_add(&info->head_names, from->head_names.items[i]);
 	return ok;
 }
+
+static bool copy_labels(struct string_list *to, const struct string_list *from)
+{
+	bool ok = true;
+	for (size_t i = 0; i < from->count && ok; i++)
+		ok = string_list_add(to, from->items[i]);
+	return ok;
+}
+
+bool view_info_copy(struct rows_info *info, const struct rows_info *from)
+{
+	bool ok = view_info_init(info, from) && copy_labels(&info->query_labels, &from->query_labels) &&
+		  copy_labels(&info->key_labels, &from->key_labels) &&
+		  copy_numbers(&info->query_numbers, from->query_numbers, from->shape.queries) &&
+		  copy_numbers(&info->key_numbers, from->key_numbers, from->shape.keys);
+	info->other_keys = from->other_keys;
+	return ok;
+}

@@ -40,4 +40,7 @@ enum attn_status view_base_finish(struct view_base *base, bool ready, struct nam
 /* All of `from` that a view of queries and keys leaves alone: what is not about these. */
 bool view_info_init(struct rows_info *info, const struct rows_info *from);
 
+/* And the labels, for a view of the same queries and keys. */
+bool view_info_copy(struct rows_info *info, const struct rows_info *from);
+
 #endif

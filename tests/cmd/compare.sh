@@ -22,7 +22,7 @@ says '4 of 8 weights differ by more than 0.2 + 0 |b|, at most by 1: head 1, the 
 status 0 attn compare a.json b.json --tolerance 1
 is 'as JSON' "$(attn compare a.json b.json --json | jq -c '.[1] | [.largest, .js_mean, .query_token]')" '[1,0.5,"the"]'
 is 'as JSON lines' "$(attn compare a.json b.json --jsonl | jq -r .head | paste -sd ' ')" '0 1'
-ok 'as text' grep -q 'largest difference 1: head 1, the -> the' <(attn compare a.json b.json --pretty)
+ok 'as text' grep -q 'largest difference of weights 1: head 1, the -> the' <(attn compare a.json b.json --pretty)
 
 # Computed, stored and of a model are the same, whatever computes them.
 hand=$root/samples/hand.json
@@ -36,13 +36,117 @@ attn run "${m[@]}" --weights model.npy --quiet
 status 0 attn compare "${m[@]}" weights=model.npy --tolerance 0
 is 'lines' "$(wc -l < out)" 41
 
+# Contexts, scores and outputs: sat has the context (7.5, 15, 12, 27) and the output (19.5, 42), as the
+# comment of samples/hand.json works them out, and the others likewise.  Here one number of each is off.
+cat > arrays.json <<'JSON'
+{"context": [[8, 12, 12, 27], [6, 16, 40, 20], [7.5, 15, 12, 28]], "output": [[20, 39], [48, 36], [19.5, 42]]}
+JSON
+status 0 attn compare "$hand" arrays.json --columns what,head,largest,query_token,key,component,beyond --tolerance 3
+silent
+is 'context' "$(sed -n 3p out | awk '{ print $1, $2, $4, $5, $6, ($3 - 1) ^ 2 < 1e-9 }')" 'context 1 sat 1 0 1'
+is 'output' "$(tail -1 out | awk '{ print $1, $3, $4, ($2 - 2) ^ 2 < 1e-9 }')" 'output cat 0 1'
+status 1 attn compare "$hand" arrays.json --tolerance 1e-5 --tsv
+says '1 of 12 numbers of contexts differ by more than 1e-05 + 0 |b|, at most by 1: head 1 (first), sat, component 1'
+says '1 of 6 numbers of outputs differ by more than 1e-05 + 0 |b|, at most by 2: output, cat, component 0'
+status 1 attn compare "$hand" arrays.json --tolerance 1e-5 --what output
+status 0 attn compare arrays.json "$hand" --tolerance 1,1e-5 --what context
+status 2 attn compare arrays.json "$hand" --what weights
+says "'--what' has 'weights', which A has not"
+status 2 attn compare "$hand" arrays.json --what context,value
+# Side by side and by head are the same.
+printf '{"context": [[[8, 12], [6, 16], [7.5, 15]], [[12, 27], [40, 20], [12, 28]]]}' > heads.json
+is 'by head' "$(attn compare "$hand" heads.json --what context)" "$(attn compare "$hand" arrays.json --what context)"
+status 0 attn compare arrays.json arrays.json --num-heads 2 --what context --columns head --tolerance 0
+is 'arrays alone' "$(paste -sd ' ' out)" 'head 0 1'
+status 3 attn compare "$hand" context=<(printf '[[8, 12, 12, 27]]')
+# Scores of head alike are 0, 1 or 2 times ln 2; what is masked is -inf, and another -inf is infinitely far.
+sed 's/"tokens"/"causal": true, "tokens"/' "$hand" > causal.json
+attn run causal.json --scores scores.npy --scores-stage masked --quiet
+status 0 attn compare causal.json scores=scores.npy --scores-stage masked --tolerance 0 --columns what,head,largest
+is 'scores' "$(tail -1 out)" $'scores\t1\t0'
+attn run "$hand" --scores all.npy --scores-stage masked --quiet
+status 1 attn compare causal.json scores=all.npy --scores-stage masked --tolerance 9,9 --json
+is 'infinitely' "$(jq -c 'map([.head, .largest > 1e300, .beyond, .query_token, .key_token])' out)" \
+	'[[0,true,3,"the","cat"],[1,true,3,"the","cat"]]'
+status 1 attn compare scores=all.npy causal.json --scores-stage masked --tolerance 9,9
+status 2 attn compare "$hand" weights=w.npy --scores-stage raw
+says "'--scores-stage' is of scores that are computed and compared"
+
+# Two heads of one input, two layers, two texts: what of B is other than of A.
+status 0 attn compare "$hand" --head 0 --head-b first --columns head,head_b,largest,query_token,key_token
+is 'heads' "$(tail -1 out | cut -f 1,2,4,5)" $'0\t1\tsat\tthe'
+ok 'the largest' awk 'NR == 2 { exit !($3 > 0.5499999 && $3 < 0.5500001) }' out
+attn run "${m[@]}" --layer 1,3 --weights two.npy --quiet
+status 0 attn compare "${m[@]}" --layer 1 --layer-b 3 --head 2 --columns layer,layer_b,head,largest,mean
+cut -f 3- out > by_layer
+printf '%s\n' "$(attn compare weights=two.npy --layer 0 --layer-b 1 --head 2 --columns head,largest,mean)" > by_file
+same 'two layers' by_layer by_file
+status 0 attn compare "${m[@]}" --text-b 'Once upon a day' --layer 4 --head 7 --top 3
+says "1 of 5 queries differ in their tokens: 4 is 'time' in A and 'day' in B"
+is 'tokens of both' "$(sed -n 2p out | cut -f 6,13)" $'▁time\t▁day'
+status 3 attn compare "${m[@]}" --text-b Once
+says 'A has 5 layers x 8 heads x 5 queries x 5 keys, B 5 layers x 8 heads x 2 queries x 2 keys'
+says 'texts of as many tokens can be compared'
+status 2 attn compare "${m[@]}"
+says 'B is missing'
+status 0 attn compare "${m[@]}" --model-b "$root/samples/stories260K" --tolerance 0
+status 0 attn compare "${m[@]}" --text-b 'Once upon a time' --what all --tolerance 0
+is 'contexts of a model' "$(cut -f 1 out | sort | uniq -c | xargs)" '40 context 40 scores 40 weights 1 what'
+status 2 attn compare "$hand" --text-b x
+status 2 attn compare "$hand" weights=w.npy --text-b x
+
+# What it attends to, where the street was too wide and not the animal too tired.
+lite=$root/samples/use-lite-layer1.safetensors
+both=("$root/samples/animal.safetensors" "$lite" -b "$root/samples/wide.safetensors" --input-b "$lite")
+status 0 attn compare "${both[@]}" --top 2 --query it --columns rank,head,query_token,key_token,a,b,difference,key_token_b
+is 'it' "$(sed -n 2p out | cut -f 1-4,8)" $'1\t2\t▁it\t▁tired\t▁wide'
+ok 'a - b' awk -F '\t' 'NR > 1 { d = $5 - $6 - $7; bad += d * d > 1e-14 } END { exit bad }' out
+attn inspect token it "$root/samples/animal.safetensors" "$lite" --head 2 --tsv --columns key_token,weight > tired
+is 'the weight of A' "$(sed -n 2p out | cut -f 5)" "$(awk -F '\t' '$1 == "▁tired" { print $2; exit }' tired)"
+
+# A setting goes to whoever computes, and how weights are stored to whoever holds them.
+attn run "$hand" --temperature 2 --weights warm.npy --quiet
+status 0 attn compare "$hand" weights=warm.npy --temperature 2 --tolerance 0
+silent
+status 0 attn compare weights=warm.npy "$hand" --temperature 2 --axes head,query,key --tolerance 0
+status 2 attn compare arrays.json arrays.json --temperature 2
+
+# In part and joined; what a context is not.
+status 0 attn compare "$hand" arrays.json --what context --head 1 --columns head,largest --tolerance 2
+is 'one head' "$(tail -1 out | cut -f 1)" 1
+status 0 attn compare a.json b.json --head mean --columns head,largest
+is 'a mean' "$(tail -1 out)" $'mean of 2 heads\t0.625'
+status 2 attn compare "$hand" arrays.json --what context --head mean
+says "'--what context' and 'joined heads or layers' cannot be combined"
+status 0 attn compare a.json b.json --query cat --columns head,largest,query,key
+is 'a query' "$(paste -sd ' ' out)" $'head\tlargest\tquery\tkey 0\t0\t1\t0 1\t0\t1\t0'
+status 1 attn compare a.json b.json --query dog
+status 2 attn compare a.json b.json --exclude-first
+status 0 attn compare a.json b.json --exclude-first --renormalise
+
 # What does not match, and what is no number.
+printf '{"weights": [[[1, 0, 0], [0.5, 0.5, 0]]]}' > wide.json
+printf '{"weights": [[[1, 0], [0.5, 0.5], [1, 0]]]}' > tall.json
+status 3 attn compare wide.json tall.json
+says 'A has 1 heads x 2 queries x 3 keys, B 1 heads x 3 queries x 2 keys'
+says 'one of them looks transposed'
+printf '{"output": [[20, 46, 19.5], [39, 36, 42]]}' > tall.json
+status 3 attn compare "$hand" tall.json
+says "'output' is 2 x 3, expected 3 queries x any: it looks transposed"
+printf '{"context": [[[8, 12], [12, 27]], [[6, 16], [40, 20]], [[7.5, 15], [12, 27]]]}' > queries.json
+status 3 attn compare "$hand" queries.json
+says 'it looks like queries x heads x e'
 status 3 attn compare "$hand" "$root/samples/translation.json"
-says 'A has 2 heads and B 1, expected the same'
+says 'A has 2 heads x 3 queries x 3 keys, B 1 heads x 3 queries x 3 keys, expected the same shape'
+says 'choose with --head and --head-b'
 printf '{"weights": [[[1, null], [0.5, 0.5]], [[1, 0], [0, 1]]]}' > hole.json
 status 3 attn compare a.json hole.json
 status 2 attn compare a.json
-says '1 inputs, expected two, A and B'
+says 'B is missing'
+status 2 attn compare a.json b.json a.json
+says '3 inputs, expected two, A and B'
+status 2 attn compare
+says 'A is missing'
 status 2 attn compare a.json b.json --tolerance x
 says 'expected numbers from 0'
 status 2 attn compare a.json b.json --tolerance -1

@@ -1,0 +1,369 @@
+/* What of A and B is compared, whether they fit, and their rows as one source. */
+#include "cmd/compare_sides.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result/view.h"
+#include "util/checked.h"
+#include "util/memory.h"
+
+const char *const difference_names[DIFFERENCE_KINDS] = {"weights", "context", "scores", "output"};
+
+/* --- what is compared ------------------------------------------------------------------------- */
+
+/* Why a side's kind cannot be had of the rows that are shown; NULL: it can. */
+static const char *hindrance(const struct sides *s, const struct side *side, enum difference_kind kind)
+{
+	const struct rows_shape *shape = &side->in.info->shape;
+	bool joined = side->selected.join_heads || side->selected.join_layers;
+	if (kind == DIFFERENCE_WEIGHTS)
+		return NULL;
+	if (*s->view->option)
+		return s->view->option;
+	if (joined)
+		return "joined heads or layers";
+	if (kind != DIFFERENCE_OUTPUT)
+		return NULL;
+	return selection_is_whole(&side->selected, shape) ? NULL : "chosen heads or layers";
+}
+
+static enum attn_status check_kind(const struct sides *s, enum difference_kind kind, struct attn_error *err)
+{
+	const struct side *const sides[] = {&s->a, &s->b};
+	const char *name = difference_names[kind];
+	for (size_t i = 0; i < 2; i++) {
+		const char *why = hindrance(s, sides[i], kind);
+		if (!(sides[i]->kinds >> kind & 1))
+			return attn_fail(err, ATTN_USAGE, "'--what' has '%s', which %s has not", name,
+					 sides[i]->name);
+		if (why)
+			return attn_fail(err, ATTN_USAGE, "'--what %s' and '%s' cannot be combined", name,
+					 why);
+	}
+	return ATTN_OK;
+}
+
+static enum attn_status parse_what(struct sides *s, unsigned both, struct attn_error *err)
+{
+	for (const char *at = s->what; at;) {
+		size_t length = strcspn(at, ","), kind = 0;
+		while (kind < DIFFERENCE_KINDS && (strlen(difference_names[kind]) != length ||
+						   strncmp(at, difference_names[kind], length) != 0))
+			kind++;
+		if (kind < DIFFERENCE_KINDS) {
+			TRY(check_kind(s, (enum difference_kind)kind, err));
+			s->kinds |= 1u << kind;
+		} else if (length == 3 && strncmp(at, "all", 3) == 0) {
+			s->kinds |= both;
+		} else {
+			return attn_fail(err, ATTN_USAGE,
+					 "'--what' has '%.*s', expected 'weights', 'context', 'scores', "
+					 "'output', several with commas, or 'all'",
+					 (int)length, at);
+		}
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	return ATTN_OK;
+}
+
+/* "context and output" */
+static const char *kinds_text(unsigned kinds, char text[64])
+{
+	size_t used = 0, left = 0;
+	text[0] = '\0';
+	for (unsigned kind = 0; kind < DIFFERENCE_KINDS; kind++)
+		left += kinds >> kind & 1;
+	for (unsigned kind = 0; kind < DIFFERENCE_KINDS; kind++)
+		if (kinds >> kind & 1)
+			used += (size_t)snprintf(text + used, 64 - used, "%s%s",
+						 used == 0    ? ""
+						 : --left > 1 ? ", "
+							      : " and ",
+						 difference_names[kind]);
+	return text;
+}
+
+/* What a file holds and nobody compares. */
+static void note_left(const struct sides *s, const struct side *side, const struct side *other)
+{
+	unsigned left = side->held & ~s->kinds;
+	char text[64];
+	if (s->what || left == 0)
+		return;
+	if (left & ~other->kinds)
+		report_note(s->self, "%s has %s, and %s has not: not compared", side->name,
+			    kinds_text(left & ~other->kinds, text), other->name);
+	if (left & other->kinds)
+		report_note(s->self, "%s of %s cannot be compared in part or joined, and is left out",
+			    kinds_text(left & other->kinds, text), side->name);
+}
+
+static enum attn_status decide(struct sides *s, struct attn_error *err)
+{
+	const struct side *a = &s->a, *b = &s->b;
+	unsigned both = a->kinds & b->kinds;
+	char of_a[64], of_b[64];
+	for (unsigned kind = 0; kind < DIFFERENCE_KINDS; kind++)
+		if (hindrance(s, a, kind) || hindrance(s, b, kind))
+			both &= ~(1u << kind);
+	if (s->what)
+		TRY(parse_what(s, both, err));
+	else
+		s->kinds = both & (HAS_WEIGHTS | a->held | b->held);
+	if (s->kinds == 0)
+		return attn_fail(err, ATTN_BAD_INPUT, "A has %s and B %s, expected something of both",
+				 kinds_text(a->kinds, of_a), kinds_text(b->kinds, of_b));
+	note_left(s, a, b);
+	note_left(s, b, a);
+	if (s->stage_given && (!(s->kinds & HAS_SCORES) || (a->held & b->held & HAS_SCORES)))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--scores-stage' is of scores that are computed and compared: it also "
+				 "requires '--what scores', or a file with them");
+	if ((s->kinds & HAS_CONTEXT) && a->context_size != b->context_size)
+		return attn_fail(err, ATTN_BAD_INPUT,
+				 "a head's context has %zu numbers in A and %zu in B, expected the same",
+				 a->context_size, b->context_size);
+	return ATTN_OK;
+}
+
+/* --- shapes ------------------------------------------------------------------------------------- */
+
+/* "2 layers x 8 heads x 5 queries x 5 keys" */
+static const char *shape_text(const struct rows_info *info, bool layers, char text[160])
+{
+	const struct rows_shape *s = &info->shape;
+	size_t used = 0;
+	text[0] = '\0';
+	if (layers)
+		used += (size_t)snprintf(text, 160, "%zu layers x ", s->layers);
+	if (info->has_batch)
+		used += (size_t)snprintf(text + used, 160 - used, "%zu batch items x ", s->batch);
+	snprintf(text + used, 160 - used, "%zu heads x %zu queries x %zu keys", s->heads, s->queries,
+		 s->keys);
+	return text;
+}
+
+/* What would explain it; "" where nothing does. */
+static const char *shape_hint(const struct sides *s)
+{
+	const struct rows_shape *a = &s->a.in.info->shape, *b = &s->b.in.info->shape;
+	bool rest = a->layers == b->layers && a->batch == b->batch && a->heads == b->heads;
+	if (rest && a->queries == b->keys && a->keys == b->queries && a->queries != a->keys)
+		return ": one of them looks transposed, rows are queries";
+	if (a->layers * a->batch == b->layers * b->batch && a->layers != b->layers)
+		return ": '--axes batch,head,query,key' takes the first axis of stored weights for batch "
+		       "items";
+	if (rest && a->queries == a->keys && b->queries == b->keys && side_is_model(&s->a) &&
+	    side_is_model(&s->b))
+		return ": texts of as many tokens can be compared";
+	if (a->queries == b->queries && a->keys == b->keys && a->layers == b->layers && a->batch == b->batch)
+		return ": choose with --head and --head-b, or join by '--head mean'";
+	if (a->queries == b->queries && a->keys == b->keys && a->heads == b->heads && a->batch == b->batch)
+		return ": choose with --layer and --layer-b, or join by '--layer mean'";
+	return "";
+}
+
+static enum attn_status check_shapes(const struct sides *s, struct attn_error *err)
+{
+	const struct rows_info *x = &s->a.in.rows.info, *y = &s->b.in.rows.info;
+	const struct rows_shape *a = &x->shape, *b = &y->shape;
+	char of_a[160], of_b[160];
+	bool layers = a->layers > 1 || b->layers > 1;
+	if (a->layers == b->layers && a->batch == b->batch && a->heads == b->heads &&
+	    a->queries == b->queries && (a->keys == b->keys || !(s->kinds & (HAS_WEIGHTS | HAS_SCORES))))
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT, "A has %s, B %s, expected the same shape%s",
+			 shape_text(x, layers, of_a), shape_text(y, layers, of_b), shape_hint(s));
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+bool side_projects(const struct sides *s, const struct side *side)
+{
+	return (s->kinds & HAS_OUTPUT) && !(side->held & HAS_OUTPUT);
+}
+
+static enum attn_status plan_side(struct sides *s, struct side *side, struct attn_error *err)
+{
+	const struct rows_selection rows = selection_rows(&side->selected);
+	struct rows_want want = {.weights = s->kinds & HAS_WEIGHTS};
+	if (side->arrays)
+		return ATTN_OK;
+	if (!side_is_stored(side)) {
+		want.weights = true; /* and cells */
+		want.context = (s->kinds & HAS_CONTEXT) || side_projects(s, side);
+		want.scores = s->kinds & HAS_SCORES ? 1u << s->stage : 0;
+		return inputs_plan(&side->in, &rows, want, err);
+	}
+	const struct arrays_want held = {
+	    .context = s->kinds & HAS_CONTEXT, .scores = s->kinds & HAS_SCORES, .stage = s->stage};
+	struct named_rows view;
+	if (!held.context && !held.scores)
+		return ATTN_OK;
+	TRY(arrays_open(&view, &side->in.rows, &side->in.bundle, NULL, &held, err));
+	inputs_show(&side->in, &view);
+	return ATTN_OK;
+}
+
+static bool same_strings(const struct string_list *a, const struct string_list *b)
+{
+	bool same = a->count == b->count;
+	for (size_t i = 0; i < a->count && same; i++)
+		same = strcmp(a->items[i], b->items[i]) == 0;
+	return same;
+}
+
+static bool copy_strings(struct string_list *to, const struct string_list *from)
+{
+	bool ok = true;
+	string_list_release(to);
+	for (size_t i = 0; i < from->count && ok; i++)
+		ok = string_list_add(to, from->items[i]);
+	return ok;
+}
+
+/* "2 of 9 queries differ in their tokens: the first, 7 is 'tired' in A and 'wide' in B" */
+static void note_labels(const struct sides *s)
+{
+	const struct string_list *a = &s->a.in.shown_queries, *b = &s->b.in.shown_queries;
+	size_t count = 0, first = 0;
+	const char *of = "queries";
+	if (same_strings(a, b)) {
+		a = &s->a.in.shown_keys;
+		b = &s->b.in.shown_keys;
+		of = "keys";
+	}
+	for (size_t i = a->count; i-- > 0;)
+		if (strcmp(a->items[i], b->items[i]) != 0) {
+			count++;
+			first = i;
+		}
+	if (count > 0)
+		report_note(s->self, "%zu of %zu %s differ in their tokens: %s%zu is '%s' in A and '%s' in B",
+			    count, a->count, of, count > 1 ? "the first, " : "", first, a->items[first],
+			    b->items[first]);
+}
+
+/* B is shown by the labels of A: what they choose and join is then the same of both. */
+static enum attn_status take_labels(struct sides *s, struct attn_error *err)
+{
+	struct inputs *a = &s->a.in, *b = &s->b.in;
+	struct string_list *queries = &b->rows.info.query_labels, *keys = &b->rows.info.key_labels;
+	bool tokens = a->info->has_tokens && b->info->has_tokens;
+	s->labels_differ = tokens && !(same_strings(&a->rows.info.query_labels, queries) &&
+				       same_strings(&a->rows.info.key_labels, keys));
+	if (s->labels_differ)
+		note_labels(s);
+	s->b.query_labels = *queries;
+	s->b.key_labels = *keys;
+	s->b.shown_queries = b->shown_queries;
+	s->b.shown_keys = b->shown_keys;
+	*queries = *keys = b->shown_queries = b->shown_keys = (struct string_list){0};
+	bool ok = copy_strings(queries, &a->rows.info.query_labels) &&
+		  copy_strings(keys, &a->rows.info.key_labels) &&
+		  copy_strings(&b->shown_queries, &a->shown_queries) &&
+		  copy_strings(&b->shown_keys, &a->shown_keys);
+	return ok ? ATTN_OK : attn_fail_memory(err);
+}
+
+/* One source of both, in s->in, as pictures and pages take it. */
+static enum attn_status join_sides(struct sides *s, struct attn_error *err)
+{
+	struct inputs *in = &s->in, *a = &s->a.in, *b = &s->b.in;
+	bool scores = !(s->kinds & HAS_WEIGHTS) && (s->kinds & HAS_SCORES);
+	TRY(view_difference_open(&in->rows, &a->rows, &b->rows, scores ? &s->stage : NULL, err));
+	a->rows.source = b->rows.source = NULL;
+	in->info = &in->rows.info;
+	in->all = in->rows.source;
+	in->note = a->note;
+	a->note = NULL;
+	s->rows = (struct rows_selection){.batch = s->a.selected.batch};
+	return copy_strings(&in->shown_queries, &a->shown_queries) &&
+		       copy_strings(&in->shown_keys, &a->shown_keys)
+		   ? ATTN_OK
+		   : attn_fail_memory(err);
+}
+
+enum attn_status sides_open(struct sides *s, int argc, char **argv, struct attn_error *err)
+{
+	struct side *const sides[] = {&s->a, &s->b};
+	s->a.name = "A";
+	s->b.name = "B";
+	TRY(sides_open_inputs(s, argc, argv, err));
+	for (size_t i = 0; i < 2; i++)
+		TRY(selection_open(&sides[i]->selected, &sides[i]->options, sides[i]->in.info, err));
+	TRY(decide(s, err));
+	for (size_t i = 0; i < 2; i++) {
+		TRY(plan_side(s, sides[i], err));
+		TRY(selection_show(&sides[i]->selected, &sides[i]->in, err));
+	}
+	TRY(check_shapes(s, err));
+	TRY(take_labels(s, err));
+	for (size_t i = 0; i < 2; i++)
+		TRY(view_apply(s->view, &sides[i]->in, s->self, err));
+	return join_sides(s, err);
+}
+
+/* --- outputs ------------------------------------------------------------------------------------- */
+
+/* An output (rows, *size), computed from a context or read. */
+static enum attn_status find_output(const struct sides *s, const struct side *side, const float *context,
+				    float **output, size_t *size, struct attn_error *err)
+{
+	const struct rows_shape *shape = &s->in.rows.info.shape;
+	size_t rows = shape->layers * shape->batch * shape->queries, count;
+	struct tensor *held = NULL;
+	*size = subject_output_size(&side->in.subject);
+	if (!context)
+		TRY(arrays_output(&side->in.bundle, shape, &held, size, err));
+	*output = size_mul(rows, *size, &count) ? floats_alloc(count) : NULL;
+	if (!*output)
+		return attn_fail_memory(err);
+	return context ? output_layer_project(side->in.subject.output, context, rows, *output, err)
+		       : tensor_to_f32(held, *output, err);
+}
+
+enum attn_status sides_outputs(struct sides *s, const float *const contexts[2],
+			       const struct tolerance *tolerance, struct difference *differences,
+			       struct attn_error *err)
+{
+	const struct rows_shape *shape = &s->in.rows.info.shape;
+	const struct side *const sides[] = {&s->a, &s->b};
+	float *outputs[2] = {NULL, NULL};
+	size_t sizes[2] = {0, 0};
+	enum attn_status status = ATTN_OK;
+	for (size_t i = 0; i < 2 && status == ATTN_OK; i++)
+		status = find_output(s, sides[i], contexts[i], &outputs[i], &sizes[i], err);
+	if (status == ATTN_OK && sizes[0] != sizes[1])
+		status = attn_fail(err, ATTN_BAD_INPUT,
+				   "an output has %zu numbers in A and %zu in B, expected the same", sizes[0],
+				   sizes[1]);
+	for (size_t row = 0; status == ATTN_OK && row < shape->layers * shape->batch * shape->queries;
+	     row++) {
+		size_t item = row / shape->queries;
+		if (rows_chosen(s->rows.batch, item % shape->batch))
+			difference_add_row(&differences[item * shape->heads], tolerance, row % shape->queries,
+					   outputs[0] + row * sizes[0], outputs[1] + row * sizes[0],
+					   sizes[0]);
+	}
+	free(outputs[0]);
+	free(outputs[1]);
+	return status;
+}
+
+void sides_release(struct sides *s)
+{
+	struct side *const sides[] = {&s->a, &s->b};
+	inputs_release(&s->in);
+	free(s->operands_b.items);
+	for (size_t i = 0; i < 2; i++) {
+		selection_release(&sides[i]->selected);
+		string_list_release(&sides[i]->query_labels);
+		string_list_release(&sides[i]->key_labels);
+		string_list_release(&sides[i]->shown_queries);
+		string_list_release(&sides[i]->shown_keys);
+		inputs_release(&sides[i]->in);
+	}
+}
