@@ -206,7 +206,7 @@ _attn()
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare)
 		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b
-			--model-b --text-b --text-file-b --ids-b $view --pretty --threads --quiet --help $model $forms $settings"
+			--model-b --text-b --text-file-b --ids-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
 		;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/compare_output.h"
+#include "cmd/compare_picture.h"
 #include "cmd/compare_sides.h"
 #include "cmd/progress.h"
 #include "consumers/context.h"
@@ -52,15 +53,17 @@ static const char usage[] =
     "      --model-b DIR, --text-b TEXT, --text-file-b FILE, --ids-b LIST\n";
 
 static const char usage_end[] =
+    "A picture:\n"
+    "  -o, --output FILE       draw A - B with its sign: x.png, x.svg or x.pdf; x.html is a web page\n"
+    "\n" PICTURE_USAGE "\n"
     "Output:\n"
-    "      --pretty, --text  an aligned table, with a last line that sums up [on a terminal]\n"
-    "      --tsv             a table of all columns [elsewhere]\n"
-    "      --json, --jsonl   one document, or a line a head, with the same names\n"
-    "      --columns LIST    only these columns, in this order, such as layer,head,largest\n"
-    "                        [all]\n"
-    "      --threads N       threads [the processors that this process may use]\n"
-    "      --quiet           say nothing beside results but errors\n"
-    "  -h, --help            show this help\n"
+    "      --pretty, --text    an aligned table, with last lines that sum up [on a terminal]\n"
+    "      --tsv               a table of all columns [elsewhere]\n"
+    "      --json, --jsonl     one document, or a line a row, with the same names\n"
+    "      --columns LIST      only these columns, in this order, such as layer,head,largest [all]\n"
+    "      --threads N         threads [the processors that this process may use]\n"
+    "      --quiet             say nothing beside results but errors\n"
+    "  -h, --help              show this help\n"
     "\n"
     "attn compare samples/hand.json weights=torch.npy --tolerance 1e-6\n";
 
@@ -85,6 +88,8 @@ static const struct option table[] = {
     {"batch", required_argument, NULL, OPTION_BATCH},
     {"query", required_argument, NULL, OPTION_QUERY},
     VIEW_OPTIONS,
+    {"output", required_argument, NULL, 'o'},
+    PICTURE_OPTIONS,
     {"input-b", required_argument, NULL, 'b'},
     {"head-b", required_argument, NULL, OPTION_HEAD_B},
     {"layer-b", required_argument, NULL, OPTION_LAYER_B},
@@ -111,6 +116,7 @@ struct compare_command {
 	struct difference_consumer differences;
 	struct top_differences cells;
 	struct compare_table table;
+	struct compare_picture picture;
 
 	/* The contexts of both sides, where an output is computed of them. */
 	struct context_consumer contexts[2];
@@ -186,6 +192,19 @@ static enum attn_status parse_sides(struct sides *s, int id, const struct option
 	return ATTN_OK;
 }
 
+static bool is_picture_option(int id)
+{
+	return (id >= OPTION_COLORMAP && id <= OPTION_MAX) || (id >= OPTION_THEME && id <= OPTION_MARKERS);
+}
+
+static enum attn_status parse_picture(struct compare_command *c, int id, const struct options *o,
+				      struct attn_error *err)
+{
+	if (id != OPTION_MARKERS)
+		c->picture.option = o->name;
+	return figure_option(&c->picture.figure, id, o, err);
+}
+
 static enum attn_status parse(struct compare_command *c, struct options *o, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
@@ -193,6 +212,10 @@ static enum attn_status parse(struct compare_command *c, struct options *o, stru
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'h' || id == OPTION_HELP)
 			c->help = true;
+		else if (id == 'o')
+			status = option_once(o, &c->picture.path, err);
+		else if (is_picture_option(id))
+			status = parse_picture(c, id, o, err);
 		else if (id == 'b')
 			status = parse_operand(&c->sides, o, err);
 		else if (id == OPTION_TOLERANCE)
@@ -221,12 +244,6 @@ static void settle_selections(struct sides *s)
 	b->mean = a->mean;
 }
 
-static enum attn_status check(const struct compare_command *c, struct attn_error *err)
-{
-	TRY(view_check_numbers(&c->view, "a table", err));
-	return ATTN_OK;
-}
-
 /* --- the work ------------------------------------------------------------------------------ */
 
 /* The kind whose cells are ranked. */
@@ -252,7 +269,7 @@ static enum attn_status stream(struct compare_command *c, struct attn_error *err
 	struct sides *s = &c->sides;
 	const struct rows_shape *shape = &s->in.rows.info.shape;
 	const struct side *const sides[] = {&s->a, &s->b};
-	struct row_consumer *consumers[4] = {&c->differences.consumer};
+	struct row_consumer *consumers[5] = {&c->differences.consumer};
 	size_t count = 1;
 	for (size_t i = 0; i < 2; i++) {
 		if (!side_projects(s, sides[i]))
@@ -263,6 +280,8 @@ static enum attn_status stream(struct compare_command *c, struct attn_error *err
 	}
 	if (c->top > 0)
 		consumers[count++] = &c->cells.consumer;
+	if (c->picture.path)
+		TRY(compare_picture_open(&c->picture, s, &consumers[count++], err));
 	TRY(progress_stream(s->self, s->in.rows.source, &s->rows, consumers, count, err));
 	top_differences_sort(&c->cells);
 	if (!c->differences.heads[DIFFERENCE_OUTPUT])
@@ -275,9 +294,11 @@ static enum attn_status compare(struct compare_command *c, int argc, char **argv
 {
 	struct sides *s = &c->sides;
 	TRY(table_format_columns(&c->table.format, c->columns, err));
-	TRY(check(c, err));
+	TRY(compare_picture_check(&c->picture, err));
+	TRY(view_check_numbers(&c->view, "a table", err));
 	settle_selections(s);
 	s->view = &c->view;
+	s->keep_markers = c->picture.figure.keep_markers;
 	TRY(sides_open(s, argc, argv, err));
 	if (c->top > 0)
 		TRY(rank_cells(c, err));
@@ -287,6 +308,7 @@ static enum attn_status compare(struct compare_command *c, int argc, char **argv
 	TRY(difference_init(&c->differences, &s->in.rows.info.shape, s->kinds, s->stage, s->a.context_size,
 			    c->tolerance, err));
 	TRY(stream(c, err));
+	TRY(compare_picture_commit(&c->picture, s, err));
 	TRY(compare_table_write(&c->table, s->self, err));
 	return c->tolerated ? compare_judge(&c->table, &c->tolerance, err) : ATTN_OK;
 }
@@ -295,11 +317,12 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 {
 	static const int lists[] = {'b', 0};
 	struct options o = {
-	    .self = self, .argc = argc, .argv = argv, .letters = "b:h", .table = table, .lists_own = lists};
+	    .self = self, .argc = argc, .argv = argv, .letters = "b:ho:", .table = table, .lists_own = lists};
 	struct compare_command c = {.sides = {.self = self, .stage = SCORES_RAW}};
 	enum attn_status status = parse(&c, &o, err);
 	if (status == ATTN_OK)
 		status = c.help ? print_usage(self, err) : compare(&c, argc - optind, argv + optind, err);
+	compare_picture_release(&c.picture);
 	compare_table_release(&c.table);
 	top_differences_release(&c.cells);
 	difference_release(&c.differences);

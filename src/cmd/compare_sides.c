@@ -268,6 +268,27 @@ static enum attn_status take_labels(struct sides *s, struct attn_error *err)
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
+/* The labels of A, "tired (wide)" where B has another. */
+static bool add_labels(const struct sides *s, struct string_list *to, const struct string_list *a,
+		       const struct string_list *b, const size_t *numbers)
+{
+	struct buffer text = BUFFER_INIT;
+	bool ok = true;
+	for (size_t i = 0; i < a->count && ok; i++) {
+		const char *other = a->items[i];
+		if (s->labels_differ && !s->view->words)
+			other = b->items[numbers ? numbers[i] : i];
+		buffer_clear(&text);
+		buffer_add_string(&text, a->items[i]);
+		if (strcmp(a->items[i], other) != 0)
+			buffer_printf(&text, " (%s)", other);
+		buffer_add(&text, "", 0);
+		ok = !text.failed && string_list_add(to, text.data);
+	}
+	buffer_release(&text);
+	return ok;
+}
+
 /* One source of both, in s->in, as pictures and pages take it. */
 static enum attn_status join_sides(struct sides *s, struct attn_error *err)
 {
@@ -280,10 +301,10 @@ static enum attn_status join_sides(struct sides *s, struct attn_error *err)
 	in->note = a->note;
 	a->note = NULL;
 	s->rows = (struct rows_selection){.batch = s->a.selected.batch};
-	return copy_strings(&in->shown_queries, &a->shown_queries) &&
-		       copy_strings(&in->shown_keys, &a->shown_keys)
-		   ? ATTN_OK
-		   : attn_fail_memory(err);
+	bool ok = add_labels(s, &in->shown_queries, &a->shown_queries, &s->b.shown_queries,
+			     in->info->query_numbers) &&
+		  add_labels(s, &in->shown_keys, &a->shown_keys, &s->b.shown_keys, in->info->key_numbers);
+	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
 enum attn_status sides_open(struct sides *s, int argc, char **argv, struct attn_error *err)
@@ -300,6 +321,8 @@ enum attn_status sides_open(struct sides *s, int argc, char **argv, struct attn_
 		TRY(selection_show(&sides[i]->selected, &sides[i]->in, err));
 	}
 	TRY(check_shapes(s, err));
+	for (size_t i = 0; i < 2 && s->keep_markers; i++)
+		TRY(view_keep_markers(s->view, &sides[i]->in, err));
 	TRY(take_labels(s, err));
 	for (size_t i = 0; i < 2; i++)
 		TRY(view_apply(s->view, &sides[i]->in, s->self, err));

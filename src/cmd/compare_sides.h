@@ -62,12 +62,13 @@ struct sides {
 	enum score_stage stage;
 	bool stage_given;
 	const struct view_request *view;
+	bool keep_markers; /* labels are tokens as in the file */
 
 	unsigned kinds; /* that are compared */
 	bool labels_differ;
 
-	/* The difference A - B: of scores, where only these are to be shown, else of weights; and its
-	 * batch items. */
+	/* The difference A - B, of weights, or where they are not compared, of scores, and its batch items.
+	 * Labels as people read them are "tired (wide)" where B has another. */
 	struct inputs in;
 	struct rows_selection rows;
 };

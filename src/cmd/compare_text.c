@@ -1,35 +1,18 @@
 /* Tables of attn compare for people, and the answer of --tolerance. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd/columns.h"
 #include "cmd/compare_internal.h"
-
-/* "it", or "tired (wide)" where the token of B is another. */
-static void add_tokens(struct buffer *text, const struct compare_table *t, bool keys, size_t i)
-{
-	const struct inputs *in = &t->sides->in;
-	const struct side *b = &t->sides->b;
-	const char *token = keys ? in->shown_keys.items[i] : in->shown_queries.items[i], *other = token;
-	if (t->sides->labels_differ && !t->sides->view->words)
-		other = keys ? b->shown_keys.items[key_number(in->info, i)]
-			     : b->shown_queries.items[query_number(in->info, i)];
-	buffer_add_clean(text, token);
-	if (strcmp(token, other) == 0)
-		return;
-	buffer_add_string(text, " (");
-	buffer_add_clean(text, other);
-	buffer_add_char(text, ')');
-}
 
 /* "it -> animal", or of a context "it, component 3". */
 static void add_cell_place(struct buffer *text, const struct compare_table *t,
 			   const struct compare_line *line)
 {
-	add_tokens(text, t, false, line->query);
+	const struct inputs *in = &t->sides->in;
+	buffer_add_clean(text, in->shown_queries.items[line->query]);
 	if (line_has_keys(line)) {
 		buffer_add_string(text, " -> ");
-		add_tokens(text, t, true, line->column);
+		buffer_add_clean(text, in->shown_keys.items[line->column]);
 	} else {
 		buffer_printf(text, ", component %zu", line->column);
 	}

@@ -82,8 +82,10 @@ static enum attn_status check_scale(const struct figure_options *f, const struct
 	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
 		return attn_fail(err, ATTN_USAGE,
 				 "these are %s, and '--colormap %s' does not show signs: give one of %s",
-				 f->scores ? "scores" : "signed weights", colormap_name_of(h->colormap),
-				 colormap_diverging_names());
+				 f->difference ? "differences"
+				 : f->scores   ? "scores"
+					       : "signed weights",
+				 colormap_name_of(h->colormap), colormap_diverging_names());
 	return ATTN_OK;
 }
 
@@ -271,6 +273,7 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .query_title = "query",
 	    .scores = f->options->scores != NULL,
 	    .statistic = f->options->statistic,
+	    .difference = f->options->difference,
 	    .note = note.data,
 	    .order = f->options->order,
 	    .signed_values = in->info->shape.signed_weights,
@@ -305,6 +308,8 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	figure_place(&text, info, grids, count);
 	if (f->options->scores)
 		buffer_printf(&text, ": %s", f->options->scores);
+	if (f->options->difference)
+		buffer_add_string(&text, f->options->scores ? ", A \u2212 B" : ": A \u2212 B");
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
 		panels[i] = (struct heatmap_panel){&grids[i], titles.items[i]};

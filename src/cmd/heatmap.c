@@ -1,12 +1,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cmd/colormaps.h"
 #include "cmd/figures.h"
 #include "cmd/head_picture.h"
 #include "cmd/overlay.h"
+#include "cmd/picture_format.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/view_options.h"
@@ -264,20 +264,6 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 	return status == ATTN_OK ? figures_commit(&c->figures, err) : status;
 }
 
-static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
-
-/* Find a format by its name; false when there is none. */
-static bool find_format(const char *name, enum heatmap_format *out)
-{
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-		if (strcasecmp(name, formats[i]) == 0) {
-			*out = (enum heatmap_format)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum attn_status option_scores(struct heatmap_command *c, const struct options *o,
 				      struct attn_error *err)
 {
@@ -328,7 +314,7 @@ static enum attn_status option_format(struct heatmap_command *c, const struct op
 				      struct attn_error *err)
 {
 	TRY(option_once(o, &c->format, err));
-	if (!find_format(o->value, &c->figure.heatmap.format))
+	if (!picture_format_find(o->value, &c->figure.heatmap.format))
 		return option_fail(o, "'png', 'svg' or 'pdf'", err);
 	return ATTN_OK;
 }
@@ -381,17 +367,15 @@ static enum attn_status check_ending(struct heatmap_command *c, struct attn_erro
 	enum heatmap_format *format = &c->figure.heatmap.format, ending;
 	if (!c->path)
 		c->path = paths[*format];
-	const char *slash = strrchr(c->path, '/');
-	const char *name = slash ? slash + 1 : c->path;
-	const char *dot = strrchr(name, '.');
-	if (!dot || dot == name)
+	const char *found = path_ending(c->path);
+	if (!found)
 		return ATTN_OK;
-	if (!find_format(dot + 1, &ending))
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", c->path,
-				 dot);
+	if (!picture_format_find(found, &ending))
+		return attn_fail(err, ATTN_USAGE, "'%s' ends in '.%s', expected .png, .svg or .pdf", c->path,
+				 found);
 	if (c->format && ending != *format)
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says", c->path,
-				 dot, formats[*format]);
+		return attn_fail(err, ATTN_USAGE, "'%s' ends in '.%s', expected .%s as --format says",
+				 c->path, found, picture_format_name(*format));
 	*format = ending;
 	return ATTN_OK;
 }

@@ -1,10 +1,7 @@
 /* attn view: one web page that shows weights. */
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-
 #include "cmd/inputs.h"
 #include "cmd/page_output.h"
+#include "cmd/picture_format.h"
 #include "cmd/progress.h"
 #include "cmd/view_options.h"
 
@@ -104,12 +101,10 @@ static enum attn_status check_ending(struct view_command *c, struct attn_error *
 {
 	if (!c->path)
 		c->path = "page.html";
-	const char *slash = strrchr(c->path, '/');
-	const char *name = slash ? slash + 1 : c->path;
-	const char *dot = strrchr(name, '.');
-	if (!dot || dot == name || strcasecmp(dot, ".html") == 0 || strcasecmp(dot, ".htm") == 0)
+	const char *ending = path_ending(c->path);
+	if (!ending || ending_is_page(ending))
 		return ATTN_OK;
-	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .html", c->path, dot);
+	return attn_fail(err, ATTN_USAGE, "'%s' ends in '.%s', expected .html", c->path, ending);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)

@@ -124,6 +124,41 @@ status 1 attn compare a.json b.json --query dog
 status 2 attn compare a.json b.json --exclude-first
 status 0 attn compare a.json b.json --exclude-first --renormalise
 
+# Pictures: of (0.25, -0.25) the colours of both ends of the scale, of 0 and of what both mask others; a page.
+status 0 attn compare a.json b.json --head 0 -o d.svg --tsv
+is 'beside a picture' "$(wc -l < out)" 2
+says "wrote 'd.svg'"
+ok 'the title' grep -q 'head 0: A − B' d.svg
+words()
+{
+	sed 's/<[^>]*>//g' "$1"
+}
+ok 'the bar' grep -q 'weight, A − B' <(words d.svg)
+ok 'who is A' grep -q 'A: a.json; B: b.json' d.svg
+is 'the cells' "$(words d.svg | grep -xE '(−|)\.[0-9]{2}' | xargs)" '.25 −.25 .00 .00'
+status 0 attn compare a.json a.json -o same.png
+status 0 attn compare causal.json "$hand" --what scores -o scores.svg
+ok 'of scores' grep -q 'score, A − B' <(words scores.svg)
+status 0 attn compare "${both[@]}" --head 2 -o tired.svg --top 3
+ok 'tokens of both in a picture' grep -q 'tired (wide)' tired.svg
+status 0 attn compare "${m[@]}" --layer 1 --layer-b 3 -o layers.html
+ok 'a page' grep -q '"difference": true' layers.html
+ok 'its title' grep -q '<title>A − B: A: layer 1; B: layer 3</title>' layers.html
+status 2 attn compare a.json b.json -o x.gif
+says "'x.gif' ends in '.gif', expected .png, .svg, .pdf or .html"
+status 2 attn compare a.json b.json -o -
+status 2 attn compare a.json b.json --cell 8
+says "'--cell' is of a picture: it also requires -o FILE"
+status 2 attn compare a.json b.json --cell 8 -o x.html
+status 2 attn compare a.json b.json --colormap viridis -o x.png
+says 'these are differences'
+status 2 attn compare "$hand" arrays.json --what context -o x.png
+status 2 attn compare "$hand" --head-b 0 --head 1 -o x.html --what scores
+ln -s a.json a.png
+status 2 attn compare a.json b.json -o a.png
+says "'a.png' is an input and would be replaced"
+ok 'nothing else was written' test ! -e x.png
+
 # What does not match, and what is no number.
 printf '{"weights": [[[1, 0, 0], [0.5, 0.5, 0]]]}' > wide.json
 printf '{"weights": [[[1, 0], [0.5, 0.5], [1, 0]]]}' > tall.json

@@ -81,6 +81,7 @@ struct heatmap_figure {
 	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key"; "": none */
 	bool scores;                            /* values are scores, and not weights */
 	const char *statistic;                  /* values are these, of heads: "entropy in bits"; NULL: no */
+	bool difference;                        /* values are A - B of weights, or of scores */
 	const char *note;                       /* one more line under the picture; NULL: none */
 	const char *order;                      /* a line that says what panels are ordered by; NULL: none */
 	bool signed_values;                     /* the scale goes to both sides of 0 */
