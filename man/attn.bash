@@ -162,6 +162,10 @@ _attn()
 		_attn_files "$word"
 		return
 		;;
+	--kernel | --kernel-b)
+		COMPREPLY=($(compgen -W "scalar avx2 avx512 neon" -- "$word"))
+		return
+		;;
 	--what)
 		COMPREPLY=($(compgen -W "weights context scores output all" -- "$word"))
 		return
@@ -205,7 +209,7 @@ _attn()
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare)
-		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b
+		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
 			--model-b --text-b --text-file-b --ids-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
 		;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;

@@ -50,6 +50,8 @@ static const char usage[] =
     "What B is, or has other than A:\n"
     "  -b, --input-b INPUT   a file of B, or ROLE=FILE (may be repeated): all others are of A\n"
     "      --head-b LIST, --layer-b LIST\n"
+    "      --kernel-b NAME   what computes B: scalar (the reference, in float64), avx2, avx512 or\n"
+    "                        neon; --kernel NAME is of A [the best of this processor]\n"
     "      --model-b DIR, --text-b TEXT, --text-file-b FILE, --ids-b LIST\n";
 
 static const char usage_end[] =
@@ -71,8 +73,10 @@ enum {
 	OPTION_TOLERANCE = OPTION_OWN,
 	OPTION_WHAT,
 	OPTION_STAGE,
+	OPTION_KERNEL,
 	OPTION_HEAD_B, /* to OPTION_IDS_B: what B has other than A */
 	OPTION_LAYER_B,
+	OPTION_KERNEL_B,
 	OPTION_MODEL_B,
 	OPTION_TEXT_B,
 	OPTION_TEXT_FILE_B,
@@ -92,6 +96,8 @@ static const struct option table[] = {
     PICTURE_OPTIONS,
     {"input-b", required_argument, NULL, 'b'},
     {"head-b", required_argument, NULL, OPTION_HEAD_B},
+    {"kernel", required_argument, NULL, OPTION_KERNEL},
+    {"kernel-b", required_argument, NULL, OPTION_KERNEL_B},
     {"layer-b", required_argument, NULL, OPTION_LAYER_B},
     {"model-b", required_argument, NULL, OPTION_MODEL_B},
     {"text-b", required_argument, NULL, OPTION_TEXT_B},
@@ -157,9 +163,10 @@ static enum attn_status parse_other(struct sides *s, int id, const struct option
 		int id;
 		const char **value;
 	} values[] = {
-	    {OPTION_HEAD_B, &s->b.options.heads},       {OPTION_LAYER_B, &s->b.options.layers},
-	    {OPTION_MODEL_B, &s->other_model.model},    {OPTION_TEXT_B, &s->other_model.text},
-	    {OPTION_TEXT_FILE_B, &s->other_model.file}, {OPTION_IDS_B, &s->other_model.ids},
+	    {OPTION_HEAD_B, &s->b.options.heads},  {OPTION_LAYER_B, &s->b.options.layers},
+	    {OPTION_KERNEL_B, &s->b.kernel},       {OPTION_MODEL_B, &s->other_model.model},
+	    {OPTION_TEXT_B, &s->other_model.text}, {OPTION_TEXT_FILE_B, &s->other_model.file},
+	    {OPTION_IDS_B, &s->other_model.ids},
 	};
 	s->other_option = o->name;
 	if (id >= OPTION_MODEL_B)
@@ -176,6 +183,8 @@ static enum attn_status parse_sides(struct sides *s, int id, const struct option
 		return parse_other(s, id, o, err);
 	if (is_model_option(id))
 		return inputs_model_option(&s->a.in, id, o, err);
+	if (id == OPTION_KERNEL)
+		return option_once(o, &s->a.kernel, err);
 	if (id == OPTION_WHAT)
 		return option_once(o, &s->what, err);
 	if (id == OPTION_STAGE) {

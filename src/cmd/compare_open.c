@@ -175,7 +175,12 @@ enum attn_status sides_open_inputs(struct sides *s, int argc, char **argv, struc
 	struct side *const sides[] = {&s->a, &s->b};
 	struct operands operands[2];
 	TRY(assign(s, argc, argv, &operands[0], &operands[1], err));
+	TRY(kernels_check(err));
 	for (size_t i = 0; i < 2; i++) {
+		sides[i]->kernels = kernels_best();
+		if (sides[i]->kernel)
+			TRY(kernels_find(i == 0 ? "--kernel" : "--kernel-b", sides[i]->kernel,
+					 &sides[i]->kernels, err));
 		TRY(model_options_check(&sides[i]->in.model_options, err));
 		if (side_is_model(sides[i]))
 			continue;

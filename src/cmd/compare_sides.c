@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention/by_kernels.h"
 #include "result/view.h"
 #include "util/checked.h"
 #include "util/memory.h"
@@ -185,18 +186,31 @@ bool side_projects(const struct sides *s, const struct side *side)
 	return (s->kinds & HAS_OUTPUT) && !(side->held & HAS_OUTPUT);
 }
 
-static enum attn_status plan_side(struct sides *s, struct side *side, struct attn_error *err)
+/* The rows of a side that is computed, by the kernels that it is to be computed by. */
+static enum attn_status plan_computed(struct side *side, struct rows_want want, struct attn_error *err)
 {
 	const struct rows_selection rows = selection_rows(&side->selected);
-	struct rows_want want = {.weights = s->kinds & HAS_WEIGHTS};
+	const struct kernels *before = kernels_swap(side->kernels);
+	enum attn_status status = inputs_plan(&side->in, &rows, want, err);
+	kernels_swap(before);
+	if (status == ATTN_OK && side->kernel)
+		status = rows_by_kernels(&side->in.rows.source, side->kernels, err);
+	side->in.all = side->in.rows.source;
+	return status;
+}
+
+static enum attn_status plan_side(struct sides *s, struct side *side, struct attn_error *err)
+{
+	const struct rows_want want = {.weights = true,
+				       .context = (s->kinds & HAS_CONTEXT) || side_projects(s, side),
+				       .scores = s->kinds & HAS_SCORES ? 1u << s->stage : 0};
+	if (side->kernel && (side->arrays || side_is_stored(side)))
+		return attn_fail(err, ATTN_USAGE, "'--kernel%s' has no effect: %s is read, not computed",
+				 side == &s->b ? "-b" : "", side->name);
 	if (side->arrays)
 		return ATTN_OK;
-	if (!side_is_stored(side)) {
-		want.weights = true; /* and cells */
-		want.context = (s->kinds & HAS_CONTEXT) || side_projects(s, side);
-		want.scores = s->kinds & HAS_SCORES ? 1u << s->stage : 0;
-		return inputs_plan(&side->in, &rows, want, err);
-	}
+	if (!side_is_stored(side))
+		return plan_computed(side, want, err);
 	const struct arrays_want held = {
 	    .context = s->kinds & HAS_CONTEXT, .scores = s->kinds & HAS_SCORES, .stage = s->stage};
 	struct named_rows view;
@@ -344,8 +358,12 @@ static enum attn_status find_output(const struct sides *s, const struct side *si
 	*output = size_mul(rows, *size, &count) ? floats_alloc(count) : NULL;
 	if (!*output)
 		return attn_fail_memory(err);
-	return context ? output_layer_project(side->in.subject.output, context, rows, *output, err)
-		       : tensor_to_f32(held, *output, err);
+	if (!context)
+		return tensor_to_f32(held, *output, err);
+	const struct kernels *before = kernels_swap(side->kernels);
+	enum attn_status status = output_layer_project(side->in.subject.output, context, rows, *output, err);
+	kernels_swap(before);
+	return status;
 }
 
 enum attn_status sides_outputs(struct sides *s, const float *const contexts[2],

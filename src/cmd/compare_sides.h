@@ -5,6 +5,7 @@
 #include "cmd/inputs.h"
 #include "cmd/view_options.h"
 #include "consumers/difference.h"
+#include "kernels/kernels.h"
 
 /* Bits of kinds. */
 enum {
@@ -19,8 +20,10 @@ struct side {
 	struct inputs in;
 	struct selection_options options; /* --head, --layer and --batch */
 	struct selection selected;
-	unsigned held;  /* contexts, scores and outputs that its files hold */
-	unsigned kinds; /* what can be had of it; with weights, and what is computed */
+	const char *kernel;            /* --kernel, or NULL: the best */
+	const struct kernels *kernels; /* that, found */
+	unsigned held;                 /* contexts, scores and outputs that its files hold */
+	unsigned kinds;                /* what can be had of it; with weights, and what is computed */
 	size_t context_size;
 	bool arrays; /* its files hold no weights, and nothing to compute them from */
 

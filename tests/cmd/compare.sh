@@ -95,8 +95,21 @@ is 'contexts of a model' "$(cut -f 1 out | sort | uniq -c | xargs)" '40 context 
 status 2 attn compare "$hand" --text-b x
 status 2 attn compare "$hand" weights=w.npy --text-b x
 
-# What it attends to, where the street was too wide and not the animal too tired.
+# Two kernels of one input: the float64 reference is B, as if it had been run by it.
 lite=$root/samples/use-lite-layer1.safetensors
+one=("$root/samples/animal.safetensors" "$lite")
+ATTN_KERNEL=scalar attn run "${one[@]}" --weights scalar.npy --context scalar-c.npy --quiet
+status 0 attn compare "${one[@]}" -b "$lite" -b "$root/samples/animal.safetensors" --kernel-b scalar --what weights,context --tolerance 2e-6,1e-5 --columns what,head,largest
+attn compare "${one[@]}" -b weights=scalar.npy -b context=scalar-c.npy --columns what,head,largest > stored_scalar
+same 'the reference' out stored_scalar
+status 0 attn compare "$hand" --kernel scalar --kernel-b scalar --what all --tolerance 0
+status 0 attn compare "${m[@]}" --kernel-b scalar --what weights,context --tolerance 2e-5,1e-4
+status 2 attn compare "$hand" --kernel-b fast
+says "'--kernel-b' is 'fast', expected"
+status 2 attn compare "$hand" weights=w.npy --kernel-b scalar
+says "'--kernel-b' has no effect: B is read, not computed"
+
+# What it attends to, where the street was too wide and not the animal too tired.
 both=("$root/samples/animal.safetensors" "$lite" -b "$root/samples/wide.safetensors" --input-b "$lite")
 status 0 attn compare "${both[@]}" --top 2 --query it --columns rank,head,query_token,key_token,a,b,difference,key_token_b
 is 'it' "$(sed -n 2p out | cut -f 1-4,8)" $'1\t2\t▁it\t▁tired\t▁wide'
