@@ -284,6 +284,9 @@ static enum attn_status stream(struct compare_command *c, struct attn_error *err
 		if (!side_projects(s, sides[i]))
 			continue;
 		TRY(context_consumer_init(&c->contexts[i], shape, sides[i]->context_size, err));
+		memset(c->contexts[i].context, 0,
+		       shape->batch * shape->queries * shape->heads * sides[i]->context_size *
+			   sizeof(float)); /* batch items that are not chosen */
 		side_consumer_init(&c->sides_of[i], &c->contexts[i].consumer, i);
 		consumers[count++] = &c->sides_of[i].consumer;
 	}

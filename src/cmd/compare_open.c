@@ -47,6 +47,7 @@ static enum attn_status derive(struct sides *s, struct operands *a, struct opera
 					 "standard input is read once, expected a file beside '--%s'",
 					 s->other_option);
 	*b = *a;
+	s->b.in.told = true;
 	return ATTN_OK;
 }
 

@@ -260,10 +260,19 @@ static void note_labels(const struct sides *s)
 			    b->items[first]);
 }
 
-/* B is shown by the labels of A: what they choose and join is then the same of both. */
+/* B is shown by the labels of A: what they choose and join is then the same of both.  Where only B has
+ * tokens, A is shown by those. */
 static enum attn_status take_labels(struct sides *s, struct attn_error *err)
 {
 	struct inputs *a = &s->a.in, *b = &s->b.in;
+	if (!a->info->has_tokens && b->info->has_tokens) {
+		a->rows.info.has_tokens = true;
+		if (!copy_strings(&a->rows.info.query_labels, &b->rows.info.query_labels) ||
+		    !copy_strings(&a->rows.info.key_labels, &b->rows.info.key_labels) ||
+		    !copy_strings(&a->shown_queries, &b->shown_queries) ||
+		    !copy_strings(&a->shown_keys, &b->shown_keys))
+			return attn_fail_memory(err);
+	}
 	struct string_list *queries = &b->rows.info.query_labels, *keys = &b->rows.info.key_labels;
 	bool tokens = a->info->has_tokens && b->info->has_tokens;
 	s->labels_differ = tokens && !(same_strings(&a->rows.info.query_labels, queries) &&
@@ -321,6 +330,15 @@ static enum attn_status join_sides(struct sides *s, struct attn_error *err)
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
+/* Options are called after those of A: the message says whose they are. */
+static enum attn_status select_side(struct side *side, struct attn_error *err)
+{
+	enum attn_status status = selection_open(&side->selected, &side->options, side->in.info, err);
+	if (status != ATTN_OK)
+		attn_error_prefix(err, side->name);
+	return status;
+}
+
 enum attn_status sides_open(struct sides *s, int argc, char **argv, struct attn_error *err)
 {
 	struct side *const sides[] = {&s->a, &s->b};
@@ -328,7 +346,7 @@ enum attn_status sides_open(struct sides *s, int argc, char **argv, struct attn_
 	s->b.name = "B";
 	TRY(sides_open_inputs(s, argc, argv, err));
 	for (size_t i = 0; i < 2; i++)
-		TRY(selection_open(&sides[i]->selected, &sides[i]->options, sides[i]->in.info, err));
+		TRY(select_side(sides[i], err));
 	TRY(decide(s, err));
 	for (size_t i = 0; i < 2; i++) {
 		TRY(plan_side(s, sides[i], err));

@@ -52,6 +52,12 @@ static enum attn_status settle(struct inputs *in, const struct attention *attent
 	return ATTN_OK;
 }
 
+static void say_notes(const struct inputs *in, const struct command *self, const struct string_list *notes)
+{
+	if (!in->told)
+		report_notes(self, notes);
+}
+
 static enum attn_status open_stored(struct inputs *in, const struct command *self, struct attn_error *err)
 {
 	static const struct output_layer no_context = {0};
@@ -62,7 +68,7 @@ static enum attn_status open_stored(struct inputs *in, const struct command *sel
 		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
 	if (status == ATTN_OK)
 		status = unused_check_stored(&in->bundle, &notes, err);
-	report_notes(self, &notes);
+	say_notes(in, self, &notes);
 	string_list_release(&notes);
 	return status == ATTN_OK ? settle(in, NULL, masking, &no_context, err) : status;
 }
@@ -73,7 +79,7 @@ static enum attn_status open_problem(struct inputs *in, const struct command *se
 	enum attn_status status = problem_init(&in->problem, &in->bundle, err);
 	if (status != ATTN_OK)
 		return status;
-	report_notes(self, &in->problem.notes);
+	say_notes(in, self, &in->problem.notes);
 	in->rows.info = in->problem.info;
 	in->problem.info = (struct rows_info){0};
 	return settle(in, a, &a->masking, &a->output, err);
@@ -125,7 +131,7 @@ enum attn_status inputs_read(struct inputs *in, const struct command *self, int 
 	in->operand_count = argc;
 	for (int i = 0; i < argc; i++)
 		TRY(input_add(&in->bundle, argv[i], err));
-	report_notes(self, &in->bundle.notes);
+	say_notes(in, self, &in->bundle.notes);
 	if (!bundle_is_shard(&in->bundle))
 		return ATTN_OK;
 	return attn_fail(err, ATTN_BAD_INPUT,
@@ -164,7 +170,7 @@ enum attn_status inputs_open_arrays(struct inputs *in, const struct command *sel
 	enum attn_status status = unknown_check(&in->bundle, &notes, err);
 	if (status == ATTN_OK)
 		status = arrays_open(&in->rows, &none, &in->bundle, like, want, err);
-	report_notes(self, &notes);
+	say_notes(in, self, &notes);
 	string_list_release(&notes);
 	return status == ATTN_OK ? settle(in, NULL, &unknown, &no_context, err) : status;
 }

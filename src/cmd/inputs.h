@@ -26,6 +26,7 @@ struct inputs {
 	char *note;                   /* what the view does, for pictures; owned; or NULL */
 	struct bundle *shards; /* the shards of a run instead, owned: then the bundle has settings only */
 	size_t shard_count;
+	bool told;       /* set before: it is opened the second time, and its notes were said */
 	char **operands; /* as they were given */
 	int operand_count;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */

@@ -104,6 +104,8 @@ attn compare "${one[@]}" -b weights=scalar.npy -b context=scalar-c.npy --columns
 same 'the reference' out stored_scalar
 status 0 attn compare "$hand" --kernel scalar --kernel-b scalar --what all --tolerance 0
 status 0 attn compare "${m[@]}" --kernel-b scalar --what weights,context --tolerance 2e-5,1e-4
+status 0 attn compare "$inputs/causal.json" --kernel-b scalar
+is 'notes of one input' "$(grep -c 'layout is not given' err)" 1
 status 2 attn compare "$hand" --kernel-b fast
 says "'--kernel-b' is 'fast', expected"
 status 2 attn compare "$hand" weights=w.npy --kernel-b scalar
@@ -171,6 +173,20 @@ ln -s a.json a.png
 status 2 attn compare a.json b.json -o a.png
 says "'a.png' is an input and would be replaced"
 ok 'nothing else was written' test ! -e x.png
+
+# Batch items: those chosen, also of an output.
+printf '{"q": [[[1]], [[2]]], "k": [[[1]], [[2]]], "v": [[[3]], [[4]]], "num_heads": 1, "packed": true, "wo": [[2]]}' > batch.json
+printf '{"output": [[[6]], [[9]]]}' > batch_output.json
+status 0 attn compare batch.json batch_output.json --batch 0 --tolerance 0 --columns what,largest,batch
+is 'one item' "$(paste -sd ' ' out)" $'what\tlargest\tbatch output\t0\t0'
+status 1 attn compare batch.json batch_output.json --tolerance 0 --columns what,largest,batch
+is 'both' "$(tail -1 out)" $'output\t1\t1'
+# Tokens of B, where A has none.
+printf '{"weights": [[[1, 0], [0.5, 0.5]], [[1, 0], [0, 1]]]}' > plain.json
+status 0 attn compare plain.json b.json --columns query_token --head 0
+is 'tokens of B' "$(tail -1 out)" the
+status 2 attn compare plain.json --head-b 7
+says "B: '--head' has '7'"
 
 # What does not match, and what is no number.
 printf '{"weights": [[[1, 0, 0], [0.5, 0.5, 0]]]}' > wide.json
