@@ -71,7 +71,9 @@ void bench_model_release(struct bench_model *b)
 
 static enum attn_status open_rows(struct bench_model *b, struct row_source **source, struct attn_error *err)
 {
-	const struct model_want want = {.rows = {.weights = b->layers.weights != NULL}, .to_end = true};
+	const struct model_want want = {.rows = {.weights = b->layers.weights != NULL},
+					.source = b->model->encoder ? &b->text : NULL,
+					.to_end = true};
 	return model_rows_new(source, b->model, &b->text, &want, err);
 }
 

@@ -65,6 +65,8 @@ enum {
 	OPTION_IDS,
 	OPTION_TYPE_IDS,
 	OPTION_ATTENTION,
+	OPTION_TARGET,
+	OPTION_TARGET_IDS,
 	OPTION_NO_SPECIAL,
 	OPTION_THREADS, /* options_next takes these: no command sees them */
 	OPTION_QUIET,

@@ -1,4 +1,5 @@
 /* From ids to what enters the first layer: words, positions and token types, added up. */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,18 @@ static enum attn_status add_row(const struct model_tensor *table, size_t row, si
 	return ATTN_OK;
 }
 
+/* What token `position` has added to to[width]: in the one half sines of position / 10000^(2 j / width), in
+ * the other cosines (Junczys-Dowmunt et al. 2018; Vaswani et al. 2017 have them in turn). */
+static void add_sines(size_t position, size_t width, float *to)
+{
+	size_t half = width / 2;
+	for (size_t j = 0; j < half; j++) {
+		double angle = (double)position * pow(10000, -(double)(2 * j) / (double)width);
+		to[j] += (float)sin(angle);
+		to[half + j] += (float)cos(angle);
+	}
+}
+
 /* The row of a token in the table of positions; *counted tokens were before it. */
 static size_t position_row(const struct architecture *a, size_t id, size_t *counted)
 {
@@ -69,6 +82,8 @@ enum attn_status model_embed(const struct model *m, const struct text_ids *text,
 		if (status == ATTN_OK && m->positions)
 			status = add_row(m->positions, position_row(&m->a, text->ids[i], &counted), width,
 					 row, to, err);
+		if (m->a.family->scheme == POSITIONS_SINES)
+			add_sines(m->a.first_position + i, width, to);
 		if (status == ATTN_OK && m->types)
 			status = add_row(m->types, text->types ? text->types[i] : 0, width, row, to, err);
 	}

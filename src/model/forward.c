@@ -85,11 +85,14 @@ double forward_bytes(const struct model *m, size_t tokens)
 	       (double)(2 * a->width + a->heads * a->head_size + inner_stride(a));
 }
 
-double forward_finish_cost(const struct model *m, size_t tokens)
+double forward_finish_cost(const struct model *m, size_t tokens, bool before_crossing)
 {
 	const struct architecture *a = &m->a;
 	const struct tensor_names *names = &a->family->names;
-	double matrices = names->gate || names->gate_up || names->expert_gate ? 3 : 2;
+	bool gated = (names->gate && !a->ungated) || names->gate_up || names->expert_gate;
+	double matrices = gated ? 3 : 2;
+	if (before_crossing)
+		return (double)tokens * (double)a->width * (double)(a->heads * a->head_size);
 	double inner = a->experts > 0 ? (double)a->token_experts * (double)a->expert_inner : (double)a->inner;
 	return (double)tokens * (double)a->width * ((double)(a->heads * a->head_size) + matrices * inner);
 }
@@ -148,7 +151,9 @@ static enum attn_status attention_output(struct forward *f, const float *residua
 					 struct attn_error *err)
 {
 	const struct projection_end end = {.activation = ACTIVATION_LINEAR, .residual = residual};
-	return apply(f, &f->model->layers[f->layer].output, f->context, f->text.count, &end, out, err);
+	const struct layer *layer = &f->model->layers[f->layer];
+	const struct linear *output = f->crossing ? &layer->cross.output : &layer->output;
+	return apply(f, output, f->context, f->text.count, &end, out, err);
 }
 
 /* x = x + the norm of what waits. */
@@ -170,6 +175,7 @@ enum attn_status forward_begin(struct forward *f, struct attn_error *err)
 	size_t width = m->a.embedding_width;
 	bool projects = m->embedding_projection.w.data != NULL;
 	f->layer = 0;
+	f->crossing = false;
 	float *sums = norm->gain || projects ? f->normed : f->x; /* the last step writes x */
 	TRY(model_embed(m, &f->text, sums, err));
 	if (norm->gain)
@@ -180,21 +186,34 @@ enum attn_status forward_begin(struct forward *f, struct attn_error *err)
 	return apply(f, &m->embedding_projection, sums, f->text.count, &plain, f->x, err);
 }
 
+static const struct norm *attention_norm(const struct forward *f, size_t layer, bool crossing)
+{
+	const struct layer *l = &f->model->layers[layer];
+	return crossing ? &l->cross.norm : &l->attention_norm;
+}
+
 /* What a layer's attention reads: x, or the norm of it. */
-static const float *attention_input(const struct forward *f, size_t layer)
+static const float *attention_input(const struct forward *f, size_t layer, bool crossing)
 {
 	bool behind = f->model->a.order == RESIDUAL_POST;
-	return behind || !f->model->layers[layer].attention_norm.gain ? f->x : f->normed;
+	return behind || !attention_norm(f, layer, crossing)->gain ? f->x : f->normed;
 }
 
 enum attn_status forward_norm(struct forward *f, struct attn_error *err)
 {
 	static const struct projection_end plain = {.activation = ACTIVATION_LINEAR};
 	const struct layer *layer = &f->model->layers[f->layer];
-	const float *in = attention_input(f, f->layer);
+	const float *in = attention_input(f, f->layer, f->crossing);
 	if (in != f->x)
-		TRY(normalise(f, &layer->attention_norm, f->x, f->model->a.width, f->normed, err));
+		TRY(normalise(f, attention_norm(f, f->layer, f->crossing), f->x, f->model->a.width, f->normed,
+			      err));
 	return f->fused ? apply(f, &layer->fused, in, f->text.count, &plain, f->fused, err) : ATTN_OK;
+}
+
+/* Whether the layer's cross-attention comes next. */
+static bool before_crossing(const struct forward *f)
+{
+	return f->model->encoder && !f->crossing;
 }
 
 static enum attn_status finish_post(struct forward *f, struct attn_error *err)
@@ -202,7 +221,9 @@ static enum attn_status finish_post(struct forward *f, struct attn_error *err)
 	const struct layer *layer = &f->model->layers[f->layer];
 	size_t width = f->model->a.width;
 	TRY(attention_output(f, f->x, f->normed, err));
-	TRY(normalise(f, &layer->attention_norm, f->normed, width, f->x, err));
+	TRY(normalise(f, attention_norm(f, f->layer, f->crossing), f->normed, width, f->x, err));
+	if (before_crossing(f))
+		return ATTN_OK;
 	TRY(feed_forward(f, f->x, f->x, f->normed, err));
 	return normalise(f, &layer->mlp_norm, f->normed, width, f->x, err);
 }
@@ -217,6 +238,8 @@ static enum attn_status finish_pre(struct forward *f, struct attn_error *err)
 	} else {
 		TRY(attention_output(f, f->x, f->x, err));
 	}
+	if (before_crossing(f))
+		return ATTN_OK;
 	if (layer->mlp_norm.gain) {
 		TRY(normalise(f, &layer->mlp_norm, f->x, f->model->a.width, f->normed, err));
 		in = f->normed;
@@ -246,7 +269,8 @@ enum attn_status forward_finish(struct forward *f, struct attn_error *err)
 	TRY(order == RESIDUAL_POST       ? finish_post(f, err)
 	    : order == RESIDUAL_PARALLEL ? finish_parallel(f, err)
 					 : finish_pre(f, err));
-	f->layer++;
+	f->crossing = before_crossing(f);
+	f->layer += !f->crossing;
 	return ATTN_OK;
 }
 
@@ -279,6 +303,20 @@ static enum attn_status head_rows(struct forward *f, size_t first, size_t count,
 	return norm_rows(f->kernels, &n, *rows, count, width, *rows, err);
 }
 
+/* What follows the last matrix. */
+static void finish_logits(const struct forward *f, size_t count, float *logits)
+{
+	const struct head *head = &f->model->head;
+	double scale = f->model->a.head_scale, cap = f->model->a.head_softcap;
+	size_t outputs = head->out.w.cols;
+	for (size_t i = 0; i < count * outputs && scale > 0; i++)
+		logits[i] = (float)(scale * (double)logits[i]);
+	for (size_t i = 0; i < count * outputs && head->shift; i++)
+		logits[i] += head->shift[i % outputs];
+	for (size_t i = 0; i < count * outputs && cap > 0; i++)
+		logits[i] = (float)(cap * tanh((double)logits[i] / cap));
+}
+
 enum attn_status forward_logits(struct forward *f, size_t first, size_t count, float *logits,
 				struct attn_error *err)
 {
@@ -291,9 +329,8 @@ enum attn_status forward_logits(struct forward *f, size_t first, size_t count, f
 	if (status == ATTN_OK)
 		status = apply(f, &head->out, rows ? rows : f->normed + first * f->model->a.width, count,
 			       &plain, logits, err);
-	double cap = f->model->a.head_softcap;
-	for (size_t i = 0; i < count * head->out.w.cols && cap > 0 && status == ATTN_OK; i++)
-		logits[i] = (float)(cap * tanh((double)logits[i] / cap));
+	if (status == ATTN_OK)
+		finish_logits(f, count, logits);
 	free(rows);
 	return status;
 }
@@ -322,7 +359,7 @@ static struct vector_norm vector_norm_of(const struct architecture *arch, const 
 }
 
 /* Queries, keys and values: projected by the engine, or taken from where they were made at once. */
-static void set_vectors(const struct forward *f, size_t layer, struct attention *a)
+static void set_own_vectors(const struct forward *f, size_t layer, struct attention *a)
 {
 	const struct architecture *arch = &f->model->a;
 	const struct layer *w = &f->model->layers[layer];
@@ -333,7 +370,7 @@ static void set_vectors(const struct forward *f, size_t layer, struct attention 
 		a->v = (struct heads_view){f->fused + 2 * d, 0, 3 * d, row};
 		return;
 	}
-	a->embeddings = (struct sequence){attention_input(f, layer), f->text.count, arch->width, 0};
+	a->embeddings = (struct sequence){attention_input(f, layer, false), f->text.count, arch->width, 0};
 	a->source = a->source_values = a->embeddings;
 	a->wq = w->query.w;
 	a->wk = w->key.w;
@@ -341,6 +378,23 @@ static void set_vectors(const struct forward *f, size_t layer, struct attention 
 	a->bq = w->query.bias;
 	a->bk = w->key.bias;
 	a->bv = w->value.bias;
+}
+
+/* Keys and values of what the encoder made. */
+static void set_crossing_vectors(const struct forward *f, size_t layer, struct attention *a)
+{
+	const struct crossing *w = &f->model->layers[layer].cross;
+	size_t width = f->model->a.width;
+	a->embeddings = (struct sequence){attention_input(f, layer, true), f->text.count, width, 0};
+	a->source = a->source_values = (struct sequence){f->memory, f->memory_count, width, 0};
+	a->wq = w->query.w;
+	a->wk = w->key.w;
+	a->wv = w->value.w;
+	a->bq = w->query.bias;
+	a->bk = w->key.bias;
+	a->bv = w->value.bias;
+	a->output.wo = w->output.w;
+	a->output.bo = w->output.bias;
 }
 
 /* Biases by distance. */
@@ -351,7 +405,7 @@ static enum attn_status set_relative(const struct forward *f, struct attention *
 					     .bias = f->model->relative_bias,
 					     .buckets = arch->buckets,
 					     .bidirectional = !arch->family->causal,
-					     .max_distance = 128};
+					     .max_distance = arch->bucket_distance};
 	return arch->alibi || arch->buckets > 0 ? relative_init(&a->relative, &rules, &a->masking, err)
 						: ATTN_OK;
 }
@@ -372,30 +426,43 @@ static enum attn_status set_rotary(const struct forward *f, size_t layer, struct
 	return a->positions.queries && a->positions.keys ? ATTN_OK : attn_fail_memory(err);
 }
 
-enum attn_status forward_attention(const struct forward *f, size_t layer, struct attention *a,
-				   struct attn_error *err)
+/* What depends on where tokens are, and norms of queries and keys: of attention to itself. */
+static enum attn_status set_own_rules(const struct forward *f, size_t layer, struct attention *a,
+				      struct attn_error *err)
 {
 	const struct architecture *arch = &f->model->a;
 	const struct layer *w = &f->model->layers[layer];
-	size_t tokens = f->text.count;
-	*a = (struct attention){.batch = 1,
-				.heads = arch->heads,
-				.kv_heads = arch->kv_heads,
-				.queries = tokens,
-				.keys = {.own = tokens},
-				.head_size = arch->head_size,
-				.value_size = arch->head_size,
-				.has_values = true,
-				.projected = f->fused == NULL};
-	attention_set_plain(a);
-	set_vectors(f, layer, a);
 	a->q_norm = vector_norm_of(arch, &w->query_norm);
 	a->k_norm = vector_norm_of(arch, &w->key_norm);
-	a->score.scale = arch->scale_by_layer ? arch->scale / (double)(layer + 1) : arch->scale;
-	a->score.softcap = arch->softcap;
 	a->output.wo = w->output.w;
 	a->output.bo = w->output.bias;
 	set_masking(a, arch, layer);
 	TRY(set_relative(f, a, err));
 	return set_rotary(f, layer, a, err);
+}
+
+enum attn_status forward_attention(const struct forward *f, size_t layer, bool crossing, struct attention *a,
+				   struct attn_error *err)
+{
+	const struct architecture *arch = &f->model->a;
+	size_t tokens = f->text.count;
+	*a = (struct attention){.batch = 1,
+				.heads = arch->heads,
+				.kv_heads = crossing ? arch->heads : arch->kv_heads,
+				.queries = tokens,
+				.keys = {.own = crossing ? f->memory_count : tokens},
+				.head_size = arch->head_size,
+				.value_size = arch->head_size,
+				.has_values = true,
+				.cross = crossing,
+				.projected = crossing || f->fused == NULL};
+	attention_set_plain(a);
+	a->score.scale = arch->scale_by_layer ? arch->scale / (double)(layer + 1) : arch->scale;
+	a->score.softcap = arch->softcap;
+	if (crossing) {
+		set_crossing_vectors(f, layer, a);
+		return ATTN_OK;
+	}
+	set_own_vectors(f, layer, a);
+	return set_own_rules(f, layer, a, err);
 }

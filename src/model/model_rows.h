@@ -13,13 +13,15 @@
 
 struct model_want {
 	struct rows_want rows;
+	bool crossing;                          /* rows of a decoder's attention to its encoder's states */
+	const struct text_ids *source;          /* the encoder's text, of a decoder that has an encoder */
 	const struct rows_selection *selection; /* layers and heads; NULL: all */
 	bool hidden, logits, last_logits;       /* of all tokens, and of the last one */
 	bool to_end;                            /* run all layers, whatever is selected */
 };
 
-/* The rows; the model and the text must outlive the source.  Tensors of the layers that it needs
- * are found now. */
+/* The rows; the model and its texts must outlive the source.  Tensors of the layers that it needs
+ * are found now.  An encoder's layers are all run, before the first of its decoder. */
 enum attn_status model_rows_new(struct row_source **source, struct model *m, const struct text_ids *text,
 				const struct model_want *want, struct attn_error *err);
 
