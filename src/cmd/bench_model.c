@@ -36,7 +36,7 @@ static enum attn_status make_ids(struct bench_model *b, size_t tokens, struct at
 		return attn_fail_memory(err);
 	for (size_t i = 0; i < tokens; i++)
 		b->ids[i] = i * 7919 % words;
-	b->text = (struct text_ids){b->ids, NULL, tokens};
+	b->text = (struct text_ids){.ids = b->ids, .count = tokens};
 	return model_check_text(b->model, &b->text, err);
 }
 

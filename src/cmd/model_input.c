@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "files/output.h"
+#include "model/generate.h"
 #include "tokenizer/tokenizer.h"
+#include "tokens/words.h"
 #include "util/memory.h"
 #include "util/number.h"
 
@@ -13,7 +15,7 @@
 
 static struct text_ids ids_of(const struct model_text *text)
 {
-	return (struct text_ids){text->ids, text->types, text->count};
+	return (struct text_ids){.ids = text->ids, .types = text->types, .count = text->count};
 }
 
 static void model_text_release(struct model_text *text)
@@ -142,10 +144,63 @@ static enum attn_status shift_right(struct model_input *in, const struct encodin
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
+/* "5 tokens written: 'Lily . She loved'" */
+static enum attn_status report_written_tokens(const struct model_input *in, const struct command *self,
+					      size_t first, struct attn_error *err)
+{
+	struct string_list written = {0};
+	struct words words = {0};
+	struct buffer text = BUFFER_INIT;
+	bool ok = true;
+	for (size_t i = first; i < in->text.count && ok; i++)
+		ok = string_list_add(&written, in->text.tokens.items[i]);
+	ok = ok && words_add(&words, &written);
+	for (size_t i = 0; i < words.count && ok; i++)
+		buffer_printf(&text, "%s%s", i > 0 ? " " : "", words.labels.items[i]);
+	ok = ok && !text.failed;
+	if (ok)
+		report_note(self, "%zu tokens written: '%s'", written.count, text.data ? text.data : "");
+	words_release(&words);
+	string_list_release(&written);
+	buffer_release(&text);
+	return ok ? ATTN_OK : attn_fail_memory(err);
+}
+
+/* What the model writes behind what it has read, as --generate asks for. */
+static enum attn_status generate(struct model_input *in, const struct command *self,
+				 const struct model_options *options, struct attn_error *err)
+{
+	size_t *written = NULL, count = 0, before = in->text.count;
+	const struct text_ids text = ids_of(&in->text), source = ids_of(&in->source);
+	if (options->generate == 0 || !in->model->a.family->causal)
+		return ATTN_OK;
+	enum attn_status status = model_generate(in->model, &text, in->model->encoder ? &source : NULL,
+						 options->generate, &written, &count, err);
+	size_t *ids = status == ATTN_OK ? array_alloc(before + count, sizeof *ids) : NULL;
+	if (ids) {
+		memcpy(ids, in->text.ids, before * sizeof *ids);
+		memcpy(ids + before, written, count * sizeof *ids);
+		free(in->text.ids);
+		in->text.ids = ids;
+		in->text.count = before + count;
+	} else if (status == ATTN_OK) {
+		status = attn_fail_memory(err);
+	}
+	for (size_t i = 0; i < count && status == ATTN_OK; i++)
+		if (!add_name(in, &in->text.tokens, written[i]))
+			status = attn_fail_memory(err);
+	free(written);
+	return status == ATTN_OK ? report_written_tokens(in, self, before, err) : status;
+}
+
 static enum attn_status read_target(struct model_input *in, const struct model_options *options,
 				    struct attn_error *err)
 {
 	struct encoding encoding = {0};
+	if (!options->target && !options->target_ids) {
+		open_tokenizer(in, options->model);
+		return shift_right(in, &encoding, false, err);
+	}
 	if (options->target_ids) {
 		TRY(read_ids(in, options->model, options->target_ids, "target-ids", &in->text, err));
 		return check_text(in->whole, &in->text, "target", err);
@@ -219,7 +274,8 @@ static enum attn_status choose_kind(struct model_input *in, const struct command
 				    const struct model_options *options, struct attn_error *err)
 {
 	const struct family *family = in->whole->a.family;
-	bool target = options->target || options->target_ids, both = family->encoder != NULL;
+	bool target = options->target || options->target_ids || options->generate > 0,
+	     both = family->encoder != NULL;
 	const char *only = family->causal ? "decoder" : "encoder";
 	const char *kind = options->kind ? options->kind : !both ? only : target ? "cross" : "encoder";
 	bool encoder = strcmp(kind, "encoder") == 0, cross = strcmp(kind, "cross") == 0;
@@ -232,16 +288,20 @@ static enum attn_status choose_kind(struct model_input *in, const struct command
 		return attn_fail(err, ATTN_USAGE,
 				 "'--attention' is '%s', expected '%s', the only one of a %s model", kind,
 				 only, family->title);
-	if (target && !both)
+	if ((options->target || options->target_ids) && !both)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--%s' is of an encoder with a decoder, which a %s model is not",
 				 options->target ? "target" : "target-ids", family->title);
+	if (options->generate > 0 && !family->causal)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--generate' is of decoders, which write, and a %s model is an encoder",
+				 family->title);
 	if (target && encoder)
 		report_note(self, "the encoder reads the text alone: the target is not used");
 	if (both && !encoder && !target)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--attention %s' also requires what the decoder reads: --target TEXT or "
-				 "--target-ids LIST",
+				 "'--attention %s' also requires what the decoder reads: --target TEXT, "
+				 "--target-ids LIST or --generate N",
 				 kind);
 	return ATTN_OK;
 }
@@ -259,6 +319,7 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 	} else {
 		TRY(read_text(in, in->model, &in->text, options, err));
 	}
+	TRY(generate(in, self, options, err));
 	if (!in->model->positions && a->positions > 0 && in->text.count > a->positions)
 		report_note(self, "the text has %zu tokens, more than the %zu that the model was made for",
 			    in->text.count, a->positions);

@@ -9,6 +9,10 @@
 #include "util/memory.h"
 #include "util/number.h"
 
+enum {
+	GENERATE_MOST = 1 << 20 /* tokens */
+};
+
 const char model_usage[] =
     "\n"
     "A model and a text instead of INPUT; see attn-models(7):\n"
@@ -21,6 +25,7 @@ const char model_usage[] =
     "      --no-special        without the special tokens that the tokenizer adds\n"
     "      --target TEXT       what a decoder beside an encoder reads behind its first token; or\n"
     "      --target-ids LIST   all token ids that it reads\n"
+    "      --generate N        what a decoder writes, at most N tokens, each the likeliest\n"
     "      --attention KIND    encoder, decoder or cross, where a model has them [cross with a\n"
     "                          target, else encoder]\n";
 
@@ -36,6 +41,8 @@ enum attn_status model_option(struct model_options *m, int id, const struct opti
 	    {OPTION_ATTENTION, &m->kind}, {OPTION_TARGET, &m->target},   {OPTION_TARGET_IDS, &m->target_ids},
 	};
 	m->last = o->name;
+	if (id == OPTION_GENERATE)
+		return option_count(o, 1, GENERATE_MOST, &m->generate, err);
 	if (id == OPTION_NO_SPECIAL)
 		m->no_special = true;
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)

@@ -12,6 +12,7 @@ struct model_options {
 	const char *ids, *type_ids;      /* a list, or a FILE.npy */
 	const char *target, *target_ids; /* what a decoder beside an encoder reads: a text, or as ids */
 	const char *kind;                /* of attention: "encoder", "decoder", "cross" */
+	size_t generate;                 /* tokens that a decoder writes at most; 0: none */
 	bool no_special;
 	const char *last; /* the last of these options, for messages; NULL: none */
 };
@@ -26,6 +27,7 @@ struct model_options {
 	    {"attention", required_argument, NULL, OPTION_ATTENTION},                                        \
 	    {"target", required_argument, NULL, OPTION_TARGET},                                              \
 	    {"target-ids", required_argument, NULL, OPTION_TARGET_IDS},                                      \
+	    {"generate", required_argument, NULL, OPTION_GENERATE},                                          \
 	{                                                                                                    \
 		"no-special", no_argument, NULL, OPTION_NO_SPECIAL                                           \
 	}

@@ -67,6 +67,7 @@ enum {
 	OPTION_ATTENTION,
 	OPTION_TARGET,
 	OPTION_TARGET_IDS,
+	OPTION_GENERATE,
 	OPTION_NO_SPECIAL,
 	OPTION_THREADS, /* options_next takes these: no command sees them */
 	OPTION_QUIET,

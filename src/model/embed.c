@@ -29,11 +29,11 @@ enum attn_status model_check_text(const struct model *m, const struct text_ids *
 			    "token %zu has type %zu, but '%s' of '%s' has rows for types below %zu", i,
 			    text->types[i], m->types->name, path, m->types->shape[0]);
 	}
-	if (text->count > room(m))
+	if (text->count > room(m) || text->first > room(m) - text->count)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "the text has %zu tokens, but '%s' has positions for %zu: give a shorter one",
-		    text->count, path, room(m));
+		    text->first + text->count, path, room(m));
 	return ATTN_OK;
 }
 
@@ -70,7 +70,7 @@ static size_t position_row(const struct architecture *a, size_t id, size_t *coun
 enum attn_status model_embed(const struct model *m, const struct text_ids *text, float *out,
 			     struct attn_error *err)
 {
-	size_t width = m->a.embedding_width, counted = 0;
+	size_t width = m->a.embedding_width, counted = text->first;
 	float *row = floats_alloc(width);
 	enum attn_status status = row ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < text->count && status == ATTN_OK; i++) {
@@ -83,7 +83,7 @@ enum attn_status model_embed(const struct model *m, const struct text_ids *text,
 			status = add_row(m->positions, position_row(&m->a, text->ids[i], &counted), width,
 					 row, to, err);
 		if (m->a.family->scheme == POSITIONS_SINES)
-			add_sines(m->a.first_position + i, width, to);
+			add_sines(m->a.first_position + text->first + i, width, to);
 		if (status == ATTN_OK && m->types)
 			status = add_row(m->types, text->types ? text->types[i] : 0, width, row, to, err);
 	}

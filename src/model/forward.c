@@ -22,15 +22,16 @@ static size_t inner_stride(const struct architecture *a)
 }
 
 /* Angles are the same in all layers that have the rope.  False: no memory. */
-static bool make_rotations(const struct rope *rope, size_t tokens, float **table)
+static bool make_rotations(const struct rope *rope, const struct text_ids *text, float **table)
 {
-	const struct rotary rotary = rope_rotary(rope, tokens);
+	const struct rotary rotary = rope_rotary(rope, text->first + text->count);
 	if (rotary.dims == 0)
 		return true;
-	double *positions = positions_count(0, tokens);
-	*table = floats_alloc4(tokens, rotary.dims, 1, 1);
+	double *positions = positions_count(text->first, text->count);
+	if (!*table)
+		*table = floats_alloc4(text->count, rotary.dims, 1, 1);
 	if (positions && *table)
-		rotary_table(&rotary, positions, tokens, *table);
+		rotary_table(&rotary, positions, text->count, *table);
 	free(positions);
 	return positions && *table;
 }
@@ -53,8 +54,8 @@ enum attn_status forward_init(struct forward *f, const struct model *m, const st
 	f->context = floats_alloc4(text->count, a->heads, a->head_size, 1);
 	f->inner = floats_alloc4(text->count, inner_stride(a), 1, 1);
 	bool ok = f->x && f->normed && f->context && f->inner &&
-		  make_rotations(&a->rope, text->count, &f->rotations) &&
-		  make_rotations(&a->local_rope, text->count, &f->local_rotations);
+		  make_rotations(&a->rope, text, &f->rotations) &&
+		  make_rotations(&a->local_rope, text, &f->local_rotations);
 	if (ok && needs_beside(a))
 		ok = (f->beside = floats_alloc4(text->count, a->width, 1, 1)) != NULL;
 	if (ok && a->family->names.fused && a->family->fused_order == FUSED_BY_HEAD)
@@ -76,6 +77,16 @@ void forward_release(struct forward *f)
 	free(f->beside);
 	free(f->fused);
 	*f = (struct forward){0};
+}
+
+enum attn_status forward_continue(struct forward *f, const struct text_ids *text, struct attn_error *err)
+{
+	const struct architecture *a = &f->model->a;
+	f->text = *text;
+	return make_rotations(&a->rope, text, &f->rotations) &&
+		       make_rotations(&a->local_rope, text, &f->local_rotations)
+		   ? ATTN_OK
+		   : attn_fail_memory(err);
 }
 
 double forward_bytes(const struct model *m, size_t tokens)
@@ -207,7 +218,10 @@ enum attn_status forward_norm(struct forward *f, struct attn_error *err)
 	if (in != f->x)
 		TRY(normalise(f, attention_norm(f, f->layer, f->crossing), f->x, f->model->a.width, f->normed,
 			      err));
-	return f->fused ? apply(f, &layer->fused, in, f->text.count, &plain, f->fused, err) : ATTN_OK;
+	if (f->crossing && f->cache && f->cache->crossed)
+		return apply(f, &layer->cross.query, in, f->text.count, &plain, f->cache->query, err);
+	return f->fused && !f->crossing ? apply(f, &layer->fused, in, f->text.count, &plain, f->fused, err)
+					: ATTN_OK;
 }
 
 /* Whether the layer's cross-attention comes next. */
@@ -384,7 +398,16 @@ static void set_own_vectors(const struct forward *f, size_t layer, struct attent
 static void set_crossing_vectors(const struct forward *f, size_t layer, struct attention *a)
 {
 	const struct crossing *w = &f->model->layers[layer].cross;
-	size_t width = f->model->a.width;
+	size_t width = f->model->a.width, d = a->head_size;
+	a->output.wo = w->output.w;
+	a->output.bo = w->output.bias;
+	if (f->cache && f->cache->crossed) {
+		a->projected = false;
+		a->q = (struct heads_view){f->cache->query, 0, d, a->heads * d};
+		a->k = kv_cache_crossing(f->cache, f->cache->cross_keys, layer);
+		a->v = kv_cache_crossing(f->cache, f->cache->cross_values, layer);
+		return;
+	}
 	a->embeddings = (struct sequence){attention_input(f, layer, true), f->text.count, width, 0};
 	a->source = a->source_values = (struct sequence){f->memory, f->memory_count, width, 0};
 	a->wq = w->query.w;
@@ -393,8 +416,6 @@ static void set_crossing_vectors(const struct forward *f, size_t layer, struct a
 	a->bq = w->query.bias;
 	a->bk = w->key.bias;
 	a->bv = w->value.bias;
-	a->output.wo = w->output.w;
-	a->output.bo = w->output.bias;
 }
 
 /* Biases by distance. */
@@ -415,14 +436,15 @@ static enum attn_status set_rotary(const struct forward *f, size_t layer, struct
 {
 	const struct architecture *arch = &f->model->a;
 	bool local = arch->two_ropes && architecture_slides(arch, layer);
-	size_t tokens = f->text.count;
+	size_t tokens = f->text.count, first = f->text.first;
 	if (arch->family->scheme != POSITIONS_ROTARY || (arch->unrotated && arch->unrotated[layer]))
 		return ATTN_OK;
-	a->rotary = rope_rotary(local ? &arch->local_rope : &arch->rope, tokens);
+	a->rotary = rope_rotary(local ? &arch->local_rope : &arch->rope, first + tokens);
 	a->rotary.table = local ? f->local_rotations : f->rotations;
 	if (a->rotary.dims == 0)
 		return ATTN_OK;
-	a->positions = (struct positions){positions_count(0, tokens), positions_count(0, tokens), 1, 1};
+	a->positions =
+	    (struct positions){positions_count(first, tokens), positions_count(first, tokens), 1, 1};
 	return a->positions.queries && a->positions.keys ? ATTN_OK : attn_fail_memory(err);
 }
 
@@ -446,16 +468,17 @@ enum attn_status forward_attention(const struct forward *f, size_t layer, bool c
 {
 	const struct architecture *arch = &f->model->a;
 	size_t tokens = f->text.count;
-	*a = (struct attention){.batch = 1,
-				.heads = arch->heads,
-				.kv_heads = crossing ? arch->heads : arch->kv_heads,
-				.queries = tokens,
-				.keys = {.own = crossing ? f->memory_count : tokens},
-				.head_size = arch->head_size,
-				.value_size = arch->head_size,
-				.has_values = true,
-				.cross = crossing,
-				.projected = crossing || f->fused == NULL};
+	*a = (struct attention){
+	    .batch = 1,
+	    .heads = arch->heads,
+	    .kv_heads = crossing ? arch->heads : arch->kv_heads,
+	    .queries = tokens,
+	    .keys = {.past = crossing ? 0 : f->text.first, .own = crossing ? f->memory_count : tokens},
+	    .head_size = arch->head_size,
+	    .value_size = arch->head_size,
+	    .has_values = true,
+	    .cross = crossing,
+	    .projected = crossing || f->fused == NULL};
 	attention_set_plain(a);
 	a->score.scale = arch->scale_by_layer ? arch->scale / (double)(layer + 1) : arch->scale;
 	a->score.softcap = arch->softcap;
@@ -464,5 +487,9 @@ enum attn_status forward_attention(const struct forward *f, size_t layer, bool c
 		return ATTN_OK;
 	}
 	set_own_vectors(f, layer, a);
+	if (f->text.first > 0) {
+		a->past_k = kv_cache_past(f->cache, f->cache->keys, layer);
+		a->past_v = kv_cache_past(f->cache, f->cache->values, layer);
+	}
 	return set_own_rules(f, layer, a, err);
 }

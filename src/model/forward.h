@@ -4,6 +4,7 @@
 
 #include "attention/attention.h"
 #include "kernels/kernels.h"
+#include "model/kv_cache.h"
 #include "model/model.h"
 
 struct forward {
@@ -16,6 +17,7 @@ struct forward {
 	/* (memory_count, width): what the encoder of a decoder made; set before forward_begin. */
 	const float *memory;
 	size_t memory_count;
+	struct kv_cache *cache; /* of the text.first tokens before; set before forward_begin; or NULL */
 
 	/* Owned: (tokens, width) hidden states and what a norm makes of them, (tokens, H e) the
 	 * layer's contexts, (tokens, inner) inside the feed-forward layer. */
@@ -38,6 +40,9 @@ double forward_bytes(const struct model *m, size_t tokens);
 /* Multiply-adds of all that follows the contexts of a layer, or of those before its cross-attention:
  * forward_finish. */
 double forward_finish_cost(const struct model *m, size_t tokens, bool before_crossing);
+
+/* Go on with the tokens that follow, no more than the first were, of which the cache has those before. */
+enum attn_status forward_continue(struct forward *f, const struct text_ids *text, struct attn_error *err);
 
 /* Begin: x becomes what enters layer 0. */
 enum attn_status forward_begin(struct forward *f, struct attn_error *err);

@@ -8,6 +8,7 @@
 struct text_ids {
 	const size_t *ids, *types; /* (count) each; NULL types: all 0 */
 	size_t count;
+	size_t first; /* how many tokens are before it, that a KV cache has */
 };
 
 /* What makes logits of the last hidden states. */

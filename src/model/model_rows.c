@@ -147,21 +147,11 @@ static enum attn_status pass_attention(struct model_rows *r, struct attn_error *
 
 /* --- the source --------------------------------------------------------------------------------- */
 
-/* The encoder's last states. */
-static enum attn_status encode(struct model_rows *r, struct attn_error *err)
-{
-	struct model_rows *encoder = (struct model_rows *)r->encoder;
-	TRY(model_rows_finish(r->encoder, err));
-	TRY(forward_final(&encoder->forward, err));
-	r->forward.memory = encoder->forward.normed;
-	return ATTN_OK;
-}
-
 static enum attn_status begin(struct model_rows *r, struct attn_error *err)
 {
 	close_layer(r);
 	if (r->encoder && !r->started)
-		TRY(encode(r, err));
+		TRY(model_rows_states(r->encoder, &r->forward.memory, err));
 	TRY(forward_begin(&r->forward, err));
 	keep_hidden(r);
 	r->started = true;
@@ -369,6 +359,15 @@ enum attn_status model_rows_finish(struct row_source *source, struct attn_error 
 	size_t tokens = source->shape.queries, first = r->logits_wanted ? 0 : tokens - 1;
 	TRY(forward_final(&r->forward, err));
 	return forward_logits(&r->forward, first, tokens - first, r->logits, err);
+}
+
+enum attn_status model_rows_states(struct row_source *source, const float **states, struct attn_error *err)
+{
+	struct model_rows *r = (struct model_rows *)source;
+	TRY(model_rows_finish(source, err));
+	TRY(forward_final(&r->forward, err));
+	*states = r->forward.normed;
+	return ATTN_OK;
 }
 
 const float *model_rows_hidden(const struct row_source *source)

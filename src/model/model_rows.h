@@ -35,6 +35,10 @@ enum attn_status model_rows_attention(struct row_source *source, size_t layer, s
  * beside rows. */
 enum attn_status model_rows_finish(struct row_source *source, struct attn_error *err);
 
+/* *states (tokens, width): those that leave the last layer of a source that was made to_end, after a final
+ * norm, which is run to there.  They live as long as the source. */
+enum attn_status model_rows_states(struct row_source *source, const float **states, struct attn_error *err);
+
 /* Hidden states (layers + 1, tokens, width), after model_rows_finish: what enters the first layer and
  * what leaves each, before a final norm. */
 const float *model_rows_hidden(const struct row_source *source);
