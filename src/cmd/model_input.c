@@ -23,6 +23,8 @@ static void model_text_release(struct model_text *text)
 	free(text->ids);
 	free(text->types);
 	string_list_release(&text->tokens);
+	if (!text->borrowed)
+		tokenizer_free(text->tokenizer);
 	*text = (struct model_text){0};
 }
 
@@ -42,15 +44,15 @@ static enum attn_status take_encoding(struct model_text *to, const struct encodi
 	return ATTN_OK;
 }
 
-static enum attn_status encode(struct model_input *in, const struct model_options *options,
-			       struct model_text *to, struct attn_error *err)
+static enum attn_status encode(struct model_text *to, const struct model_options *options,
+			       struct attn_error *err)
 {
 	struct encoding encoding = {0};
 	struct buffer text = BUFFER_INIT;
-	TRY(tokenizer_open(&in->tokenizer, options->model, err));
+	TRY(tokenizer_open(&to->tokenizer, options->model, err));
 	enum attn_status status = model_options_text(options, &text, err);
 	if (status == ATTN_OK)
-		status = tokenizer_encode(in->tokenizer, text.data ? text.data : "", text.length,
+		status = tokenizer_encode(to->tokenizer, text.data ? text.data : "", text.length,
 					  options->pair, options->pair ? strlen(options->pair) : 0,
 					  !options->no_special, &encoding, err);
 	if (status == ATTN_OK)
@@ -60,30 +62,35 @@ static enum attn_status encode(struct model_input *in, const struct model_option
 	return status;
 }
 
-/* The model's tokenizer; *in has NULL where it has none. */
-static void open_tokenizer(struct model_input *in, const char *path)
+/* That of what the decoder writes, or the same as the text's. */
+static enum attn_status open_target_tokenizer(struct model_input *in, const char *path,
+					      struct attn_error *err)
 {
-	if (!in->tokenizer && tokenizer_open(&in->tokenizer, path, NULL) != ATTN_OK)
-		in->tokenizer = NULL;
+	struct model_text *target = &in->text;
+	TRY(tokenizer_open_target(&target->tokenizer, path, err));
+	if (target->tokenizer)
+		return ATTN_OK;
+	target->tokenizer = in->source.tokenizer;
+	target->borrowed = target->tokenizer != NULL;
+	return target->tokenizer ? ATTN_OK : tokenizer_open(&target->tokenizer, path, err);
 }
 
 /* A token of an id, from the tokenizer if there is one: without one the id itself. */
-static bool add_name(const struct model_input *in, struct string_list *tokens, size_t id)
+static bool add_name(struct model_text *to, size_t id)
 {
-	const char *token = in->tokenizer ? tokenizer_token(in->tokenizer, id) : NULL;
+	const char *token = to->tokenizer ? tokenizer_token(to->tokenizer, id) : NULL;
 	char number[24];
 	snprintf(number, sizeof number, "%zu", id);
-	return string_list_add(tokens, token ? token : number);
+	return string_list_add(&to->tokens, token ? token : number);
 }
 
-static enum attn_status read_ids(struct model_input *in, const char *path, const char *value,
-				 const char *option, struct model_text *to, struct attn_error *err)
+static enum attn_status read_ids(struct model_text *to, const char *value, const char *option,
+				 struct attn_error *err)
 {
 	bool ok = true;
 	TRY(model_options_numbers(value, option, &to->ids, &to->count, err));
-	open_tokenizer(in, path);
 	for (size_t i = 0; i < to->count && ok; i++)
-		ok = add_name(in, &to->tokens, to->ids[i]);
+		ok = add_name(to, to->ids[i]);
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 
@@ -115,11 +122,12 @@ static enum attn_status check_text(const struct model *m, const struct model_tex
 }
 
 /* The text of --text and the others, for `m`. */
-static enum attn_status read_text(struct model_input *in, const struct model *m, struct model_text *text,
+static enum attn_status read_text(const struct model *m, struct model_text *text,
 				  const struct model_options *options, struct attn_error *err)
 {
-	TRY(options->ids ? read_ids(in, options->model, options->ids, "ids", text, err)
-			 : encode(in, options, text, err));
+	if (options->ids && tokenizer_open(&text->tokenizer, options->model, NULL) != ATTN_OK)
+		text->tokenizer = NULL;
+	TRY(options->ids ? read_ids(text, options->ids, "ids", err) : encode(text, options, err));
 	TRY(read_types(m, text, options, err));
 	return check_text(m, text, "text", err);
 }
@@ -136,12 +144,25 @@ static enum attn_status shift_right(struct model_input *in, const struct encodin
 	if (!to->ids)
 		return attn_fail_memory(err);
 	to->ids[0] = first == LAST_OF_TARGET && e->count > 0 ? e->tokens[e->count - 1].id : first;
-	bool ok = add_name(in, &to->tokens, to->ids[0]);
+	bool ok = add_name(to, to->ids[0]);
 	for (size_t i = 0; i < kept && ok; i++) {
 		to->ids[i + 1] = e->tokens[i].id;
 		ok = string_list_add(&to->tokens, e->tokens[i].text);
 	}
 	return ok ? ATTN_OK : attn_fail_memory(err);
+}
+
+/* Whether each is one character, as of a model that spells, or of Chinese. */
+static bool are_characters(const struct string_list *words)
+{
+	bool all = true;
+	for (size_t i = 0; i < words->count; i++) {
+		size_t characters = 0;
+		for (const char *c = words->items[i]; *c; c++)
+			characters += ((unsigned char)*c & 0xC0) != 0x80;
+		all = all && characters == 1;
+	}
+	return all;
 }
 
 /* "5 tokens written: 'Lily . She loved'" */
@@ -155,8 +176,9 @@ static enum attn_status report_written_tokens(const struct model_input *in, cons
 	for (size_t i = first; i < in->text.count && ok; i++)
 		ok = string_list_add(&written, in->text.tokens.items[i]);
 	ok = ok && words_add(&words, &written);
+	const char *between = are_characters(&words.labels) ? "" : " ";
 	for (size_t i = 0; i < words.count && ok; i++)
-		buffer_printf(&text, "%s%s", i > 0 ? " " : "", words.labels.items[i]);
+		buffer_printf(&text, "%s%s", i > 0 ? between : "", words.labels.items[i]);
 	ok = ok && !text.failed;
 	if (ok)
 		report_note(self, "%zu tokens written: '%s'", written.count, text.data ? text.data : "");
@@ -187,7 +209,7 @@ static enum attn_status generate(struct model_input *in, const struct command *s
 		status = attn_fail_memory(err);
 	}
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
-		if (!add_name(in, &in->text.tokens, written[i]))
+		if (!add_name(&in->text, written[i]))
 			status = attn_fail_memory(err);
 	free(written);
 	return status == ATTN_OK ? report_written_tokens(in, self, before, err) : status;
@@ -197,20 +219,18 @@ static enum attn_status read_target(struct model_input *in, const struct model_o
 				    struct attn_error *err)
 {
 	struct encoding encoding = {0};
-	if (!options->target && !options->target_ids) {
-		open_tokenizer(in, options->model);
-		return shift_right(in, &encoding, false, err);
-	}
+	const char *target = options->target;
+	enum attn_status status = open_target_tokenizer(in, options->model, target ? err : NULL);
+	if (target)
+		TRY(status);
 	if (options->target_ids) {
-		TRY(read_ids(in, options->model, options->target_ids, "target-ids", &in->text, err));
+		TRY(read_ids(&in->text, options->target_ids, "target-ids", err));
 		return check_text(in->whole, &in->text, "target", err);
 	}
-	if (!in->tokenizer)
-		TRY(tokenizer_open(&in->tokenizer, options->model, err));
-	enum attn_status status = tokenizer_encode(in->tokenizer, options->target, strlen(options->target),
-						   NULL, 0, !options->no_special, &encoding, err);
-	if (status == ATTN_OK)
-		status = shift_right(in, &encoding, !options->no_special, err);
+	if (target)
+		TRY(tokenizer_encode(in->text.tokenizer, target, strlen(target), NULL, 0,
+				     !options->no_special, &encoding, err));
+	status = shift_right(in, &encoding, target && !options->no_special, err);
 	encoding_release(&encoding);
 	return status == ATTN_OK ? check_text(in->whole, &in->text, "target", err) : status;
 }
@@ -314,10 +334,10 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 	TRY(choose_kind(in, self, options, err));
 	const struct architecture *a = &in->model->a;
 	if (in->model->encoder) {
-		TRY(read_text(in, in->model->encoder, &in->source, options, err));
+		TRY(read_text(in->model->encoder, &in->source, options, err));
 		TRY(read_target(in, options, err));
 	} else {
-		TRY(read_text(in, in->model, &in->text, options, err));
+		TRY(read_text(in->model, &in->text, options, err));
 	}
 	TRY(generate(in, self, options, err));
 	if (!in->model->positions && a->positions > 0 && in->text.count > a->positions)
@@ -336,7 +356,6 @@ void model_input_release(struct model_input *in)
 	masking_release(&in->masking);
 	model_text_release(&in->text);
 	model_text_release(&in->source);
-	tokenizer_free(in->tokenizer);
 	model_free(in->whole);
 	*in = (struct model_input){0};
 }
@@ -356,7 +375,12 @@ bool model_input_reads(const struct model_input *in, const char *path)
 					     "bpe.codes",
 					     "added_tokens.json",
 					     "generation_config.json",
-					     "sentencepiece.bpe.model"};
+					     "sentencepiece.bpe.model",
+					     "source.spm",
+					     "target.spm",
+					     "source_vocabulary.txt",
+					     "target_vocabulary.txt",
+					     "shared_vocabulary.txt"};
 	const struct checkpoint *cp = in->model ? in->model->checkpoint : NULL;
 	bool reads = false;
 	size_t bytes;

@@ -13,17 +13,18 @@
 struct model_text {
 	size_t *ids, *types; /* (count), owned; types may be NULL */
 	size_t count;
-	struct string_list tokens; /* the labels */
+	struct string_list tokens;   /* the labels */
+	struct tokenizer *tokenizer; /* NULL: ids were given, and the model has none */
+	bool borrowed;               /* the tokenizer is another text's */
 };
 
 struct model_input {
-	struct model *whole;         /* owned; NULL: an INPUT was given */
-	struct model *model;         /* that whose rows are looked at: the whole, or its encoder */
-	struct tokenizer *tokenizer; /* NULL: ids were given, and the model has none */
-	struct model_text text;      /* what `model` reads */
-	struct model_text source;    /* and the encoder whose states it attends to, if it does */
-	bool crossing;               /* rows of that attention */
-	struct masking masking;      /* of all layers: what they have in common */
+	struct model *whole;      /* owned; NULL: an INPUT was given */
+	struct model *model;      /* that whose rows are looked at: the whole, or its encoder */
+	struct model_text text;   /* what `model` reads */
+	struct model_text source; /* and the encoder whose states it attends to, if it does */
+	bool crossing;            /* rows of that attention */
+	struct masking masking;   /* of all layers: what they have in common */
 	struct output_layer output;
 
 	struct text_ids text_ids, source_ids; /* the same as the model takes them */

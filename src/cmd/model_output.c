@@ -162,7 +162,7 @@ static double log_sum(const float *logits, size_t count)
 
 static const char *token_of(const struct model_input *in, size_t id)
 {
-	const char *token = in->tokenizer ? tokenizer_token(in->tokenizer, id) : NULL;
+	const char *token = in->text.tokenizer ? tokenizer_token(in->text.tokenizer, id) : NULL;
 	return token ? token : "";
 }
 

@@ -45,6 +45,7 @@ struct architecture {
 	double scale;           /* of scores */
 	bool scale_by_layer;    /* and divided by the layer's number + 1 */
 	size_t padding;         /* the padding token's id, where the scheme asks for it */
+	double sine_steps;      /* from the first sine to one 10,000 times as slow */
 	size_t first_position;  /* the row of positions that token 0 has */
 
 	size_t window; /* how many keys, with its own, a query of a sliding layer attends to at most; of an

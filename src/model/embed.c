@@ -47,13 +47,13 @@ static enum attn_status add_row(const struct model_tensor *table, size_t row, si
 	return ATTN_OK;
 }
 
-/* What token `position` has added to to[width]: in the one half sines of position / 10000^(2 j / width), in
+/* What token `position` has added to to[width]: in the one half sines of position / 10000^(j / steps), in
  * the other cosines (Junczys-Dowmunt et al. 2018; Vaswani et al. 2017 have them in turn). */
-static void add_sines(size_t position, size_t width, float *to)
+static void add_sines(size_t position, size_t width, double steps, float *to)
 {
 	size_t half = width / 2;
 	for (size_t j = 0; j < half; j++) {
-		double angle = (double)position * pow(10000, -(double)(2 * j) / (double)width);
+		double angle = (double)position * pow(10000, -(double)j / steps);
 		to[j] += (float)sin(angle);
 		to[half + j] += (float)cos(angle);
 	}
@@ -83,7 +83,7 @@ enum attn_status model_embed(const struct model *m, const struct text_ids *text,
 			status = add_row(m->positions, position_row(&m->a, text->ids[i], &counted), width,
 					 row, to, err);
 		if (m->a.family->scheme == POSITIONS_SINES)
-			add_sines(m->a.first_position + text->first + i, width, to);
+			add_sines(m->a.first_position + text->first + i, width, m->a.sine_steps, to);
 		if (status == ATTN_OK && m->types)
 			status = add_row(m->types, text->types ? text->types[i] : 0, width, row, to, err);
 	}

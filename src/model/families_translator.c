@@ -118,6 +118,7 @@ static enum attn_status adjust_marian(struct architecture *a, const struct confi
 {
 	if (a->width % 2 != 0)
 		return config_fail(c, "d_model", "an even number: half sines, half cosines", err);
+	a->sine_steps = (double)(a->width / 2);
 	return read_bart(a, c, 58100, err);
 }
 
@@ -221,4 +222,49 @@ static const struct family marian = {
     .adjust = adjust_marian,
 };
 
-const struct family *const translator_families[] = {&t5, &bart, &mbart, &marian, NULL};
+/* --- as CTranslate2 stores them ------------------------------------------------------------- */
+
+/* Positions count from 1, and the last sine is 10,000 times as slow as the first (Tensor2Tensor). */
+static enum attn_status adjust_ctranslate2(struct architecture *a, const struct config *c,
+					   struct attn_error *err)
+{
+	if (a->width % 2 != 0 || a->width < 4)
+		return config_fail(c, "d_model", "an even number from 4: half sines, half cosines", err);
+	a->sine_steps = (double)(a->width / 2 - 1);
+	a->first_position = 1;
+	return read_bart(a, c, 1, err);
+}
+
+#define CT2_NAMES(STACK)                                                                                     \
+	.words = STACK ".embeddings", .own_words = STACK ".embeddings_0",                                    \
+	.attention_norm = STACK ".layer_{i}.self_attention.layer_norm",                                      \
+	.fused = STACK ".layer_{i}.self_attention.linear_0",                                                 \
+	.output = STACK ".layer_{i}.self_attention.linear_1", .mlp_norm = STACK ".layer_{i}.ffn.layer_norm", \
+	.up = STACK ".layer_{i}.ffn.linear_0", .down = STACK ".layer_{i}.ffn.linear_1",                      \
+	.final_norm = STACK ".layer_norm"
+
+#define CT2_CHOICES .order = RESIDUAL_PRE, .scheme = POSITIONS_SINES, .adjust = adjust_ctranslate2
+
+static const struct family ctranslate2_encoder = {
+    .title = "CTranslate2",
+    BART_CHOICES,
+    ENCODER_SIZES,
+    CT2_CHOICES,
+    .names = {CT2_NAMES("encoder")},
+};
+
+static const struct family ctranslate2 = {
+    .title = "CTranslate2",
+    .model_types = {"ctranslate2"},
+    .encoder = &ctranslate2_encoder,
+    BART_CHOICES,
+    DECODER_SIZES,
+    CT2_CHOICES,
+    .names = {CT2_NAMES("decoder"), .cross_norm = "decoder.layer_{i}.attention.layer_norm",
+	      .cross_query = "decoder.layer_{i}.attention.linear_0",
+	      .cross_key_value = "decoder.layer_{i}.attention.linear_1",
+	      .cross_output = "decoder.layer_{i}.attention.linear_2", .head = "decoder.projection",
+	      .head_bias = "decoder.projection.bias"},
+};
+
+const struct family *const translator_families[] = {&t5, &bart, &mbart, &marian, &ctranslate2, NULL};

@@ -91,6 +91,7 @@ struct tensor_names {
 
 	/* Attention of a decoder to what its encoder made. */
 	const char *cross_norm, *cross_query, *cross_key, *cross_value, *cross_output;
+	const char *cross_key_value; /* key and value in one matrix; or NULL */
 
 	/* Experts, of which each token takes some, and the matrix that chooses them. */
 	const char *router, *expert_gate, *expert_up, *expert_down;

@@ -19,9 +19,9 @@ enum attn_status writing_rules_open(struct writing_rules *rules, const struct mo
 				    struct attn_error *err);
 void writing_rules_release(struct writing_rules *rules); /* safe on zeroed ones */
 
-/* Write behind `text` at most `most` tokens, and no more than the model has positions for: *ids (*count), owned by the caller, without the token that
- * ended them.  Of equally likely tokens that with the lowest id.  `source` is what the encoder reads, of a
- * model that has one, else NULL. */
+/* Write behind `text` at most `most` tokens, and no more than the model has positions for: *ids (*count),
+ * owned by the caller, without the token that ended them.  Of equally likely tokens that with the lowest id.
+ * `source` is what the encoder reads, of a model that has one, else NULL. */
 enum attn_status model_generate(struct model *m, const struct text_ids *text, const struct text_ids *source,
 				size_t most, size_t **ids, size_t *count, struct attn_error *err);
 

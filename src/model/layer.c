@@ -243,8 +243,17 @@ static enum attn_status find_crossing(const struct finder *f, size_t number, str
 		return ATTN_OK;
 	TRY(find_norm(f, names->cross_norm, number, a->width, &out->norm));
 	TRY(find_linear(f, names->cross_query, number, a->width, size, a->attention_bias, &out->query));
-	TRY(find_linear(f, names->cross_key, number, a->width, size, key_bias, &out->key));
-	TRY(find_linear(f, names->cross_value, number, a->width, size, a->attention_bias, &out->value));
+	if (names->cross_key_value) {
+		struct linear both;
+		TRY(find_linear(f, names->cross_key_value, number, a->width, 2 * size, a->attention_bias,
+				&both));
+		out->key = part_of(&both, 0, size);
+		out->value = part_of(&both, size, size);
+	} else {
+		TRY(find_linear(f, names->cross_key, number, a->width, size, key_bias, &out->key));
+		TRY(find_linear(f, names->cross_value, number, a->width, size, a->attention_bias,
+				&out->value));
+	}
 	return find_linear(f, names->cross_output, number, size, a->width, a->output_bias, &out->output);
 }
 

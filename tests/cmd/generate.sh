@@ -62,6 +62,32 @@ printf '{"eos_token_id": "x"}' > m/generation_config.json
 status 3 attn run --model m --ids 30 --generate 1 --weights found.npy
 says "'eos_token_id' is \"x\", expected a whole number"
 
+# A trained model that spells names writes what its own runtime does, and attends as known.
+spell=(--model "$root/samples/aren-transliteration")
+while read -r name letters; do
+	status 0 attn run "${spell[@]}" --text "$letters" --generate 40 --weights w.safetensors
+	says "${#name} tokens written: '$name'"
+	ok "weights of $name" python3 - "$root/tests/data/models/aren-transliteration/$name" <<'END'
+import json, struct, sys
+def load(path, name):
+    data = open(path, 'rb').read()
+    length = struct.unpack('<Q', data[:8])[0]
+    entry = json.loads(data[8:8 + length])[name]
+    begin, end = (8 + length + at for at in entry['data_offsets'])
+    kind = {'F32': 'f', 'F64': 'd'}[entry['dtype']]
+    return struct.unpack(f'<{(end - begin) // struct.calcsize(kind)}{kind}', data[begin:end])
+expected, found = load(sys.argv[1] + '.expected.safetensors', 'attention.cross'), load('w.safetensors', 'weights')
+assert len(expected) == len(found) and max(abs(a - b) for a, b in zip(expected, found)) < 1e-5
+END
+done <<'END'
+achison آتشيسون
+atzmon آتزمون
+END
+status 0 attn inspect model "${spell[1]}" --tsv
+is 'its family' "$(sed -n 's/^family	//p' out)" CTranslate2
+status 3 attn run "${spell[@]}" --text 'x' --generate 3
+says 'unk'
+
 # Words of other commands, and what cannot be.
 status 0 attn inspect token Lily "${stories[@]}" --text 'a girl named' --generate 1 --layer 4 --head 0 --tsv
 is 'the token that was written is looked for' "$(sed -n 2p out | cut -f 4)" '▁Lily'

@@ -74,7 +74,7 @@ same 'threads' one.npy other.npy
 
 # A target must be there, once, and be of use.
 status 2 attn run "${m[@]}" --text "$text" --attention cross
-says "'--attention cross' also requires what the decoder reads: --target TEXT or --target-ids LIST"
+says "'--attention cross' also requires what the decoder reads: --target TEXT, --target-ids LIST or --generate N"
 status 2 attn run "${m[@]}" --text "$text" --target a --target-ids 1
 says "'--target' and '--target-ids' cannot be combined"
 status 2 attn run --model "$root/samples/stories260K" --text a --target b
