@@ -65,12 +65,13 @@ static void open_known(struct known *k, const char *path)
 	assert_non_null(ids);
 	k->ids = whole_numbers(ids);
 	k->types = types ? whole_numbers(types) : NULL;
-	k->text = (struct text_ids){k->ids, k->types, ids->count};
+	k->text = (struct text_ids){.ids = k->ids, .types = k->types, .count = ids->count};
 	k->kind = NULL;
 	k->decoder_ids = NULL;
 	struct tensor *target = bundle_tensor(&k->expected, "decoder_ids");
 	if (target)
-		k->target = (struct text_ids){k->decoder_ids = whole_numbers(target), NULL, target->count};
+		k->target =
+		    (struct text_ids){.ids = k->decoder_ids = whole_numbers(target), .count = target->count};
 }
 
 static void close_known(struct known *k)
