@@ -54,7 +54,7 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
-				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | =) ;;
+				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -75,7 +75,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -158,7 +158,7 @@ _attn()
 		_attn_inputs "$word"
 		return
 		;;
-	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --type-ids | --target-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
 		_attn_files "$word"
 		return
 		;;
@@ -179,7 +179,7 @@ _attn()
 			return
 		fi
 		;;
-	--head | --head-b | --layer | --layer-b | --text-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
+	--head | --head-b | --layer | --layer-b | --text-b | --target-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
 		--exclude-token | --text-pair | --next | --tolerance | --relation)
 		return
@@ -210,7 +210,7 @@ _attn()
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare)
 		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
-			--model-b --text-b --text-file-b --ids-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
+			--model-b --text-b --text-file-b --ids-b --target-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
 		;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")

@@ -52,7 +52,8 @@ static const char usage[] =
     "      --head-b LIST, --layer-b LIST\n"
     "      --kernel-b NAME   what computes B: scalar (the reference, in float64), avx2, avx512 or\n"
     "                        neon; --kernel NAME is of A [the best of this processor]\n"
-    "      --model-b DIR, --text-b TEXT, --text-file-b FILE, --ids-b LIST\n";
+    "      --model-b DIR, --text-b TEXT, --text-file-b FILE, --ids-b LIST,\n"
+    "      --target-b TEXT\n";
 
 static const char usage_end[] =
     "A picture:\n"
@@ -80,6 +81,7 @@ enum {
 	OPTION_MODEL_B,
 	OPTION_TEXT_B,
 	OPTION_TEXT_FILE_B,
+	OPTION_TARGET_B,
 	OPTION_IDS_B,
 };
 
@@ -102,6 +104,7 @@ static const struct option table[] = {
     {"model-b", required_argument, NULL, OPTION_MODEL_B},
     {"text-b", required_argument, NULL, OPTION_TEXT_B},
     {"text-file-b", required_argument, NULL, OPTION_TEXT_FILE_B},
+    {"target-b", required_argument, NULL, OPTION_TARGET_B},
     {"ids-b", required_argument, NULL, OPTION_IDS_B},
     MODEL_OPTIONS,
     TABLE_OPTIONS,
@@ -163,10 +166,10 @@ static enum attn_status parse_other(struct sides *s, int id, const struct option
 		int id;
 		const char **value;
 	} values[] = {
-	    {OPTION_HEAD_B, &s->b.options.heads},  {OPTION_LAYER_B, &s->b.options.layers},
-	    {OPTION_KERNEL_B, &s->b.kernel},       {OPTION_MODEL_B, &s->other_model.model},
-	    {OPTION_TEXT_B, &s->other_model.text}, {OPTION_TEXT_FILE_B, &s->other_model.file},
-	    {OPTION_IDS_B, &s->other_model.ids},
+	    {OPTION_HEAD_B, &s->b.options.heads},      {OPTION_LAYER_B, &s->b.options.layers},
+	    {OPTION_KERNEL_B, &s->b.kernel},           {OPTION_MODEL_B, &s->other_model.model},
+	    {OPTION_TEXT_B, &s->other_model.text},     {OPTION_TEXT_FILE_B, &s->other_model.file},
+	    {OPTION_TARGET_B, &s->other_model.target}, {OPTION_IDS_B, &s->other_model.ids},
 	};
 	s->other_option = o->name;
 	if (id >= OPTION_MODEL_B)

@@ -14,6 +14,10 @@ static enum attn_status copy_model(struct model_options *b, const struct model_o
 	*b = *a;
 	if (other->model)
 		b->model = other->model;
+	if (other->target) {
+		b->target = other->target;
+		b->target_ids = NULL;
+	}
 	if (other->text || other->file || other->ids) {
 		b->text = other->text;
 		b->file = other->file;
@@ -134,7 +138,7 @@ static enum attn_status find_kinds(struct side *side, struct attn_error *err)
 	const struct attention *a = side->in.subject.attention;
 	if (side_is_model(side)) {
 		side->kinds = HAS_WEIGHTS | HAS_CONTEXT | HAS_SCORES;
-		side->context_size = side->in.model.model->a.head_size;
+		side->context_size = side->in.model.output.context_size / side->in.info->shape.heads;
 	} else if (side_is_stored(side)) {
 		side->kinds = HAS_WEIGHTS | side->held;
 		if (side->held & HAS_CONTEXT)
