@@ -221,21 +221,11 @@ static enum attn_status plan_side(struct sides *s, struct side *side, struct att
 	return ATTN_OK;
 }
 
-static bool same_strings(const struct string_list *a, const struct string_list *b)
+/* Put copies of `from` in the place of what the list has. */
+static bool replace(struct string_list *to, const struct string_list *from)
 {
-	bool same = a->count == b->count;
-	for (size_t i = 0; i < a->count && same; i++)
-		same = strcmp(a->items[i], b->items[i]) == 0;
-	return same;
-}
-
-static bool copy_strings(struct string_list *to, const struct string_list *from)
-{
-	bool ok = true;
 	string_list_release(to);
-	for (size_t i = 0; i < from->count && ok; i++)
-		ok = string_list_add(to, from->items[i]);
-	return ok;
+	return string_list_copy(to, from);
 }
 
 /* "2 of 9 queries differ in their tokens: the first, 7 is 'tired' in A and 'wide' in B" */
@@ -244,7 +234,7 @@ static void note_labels(const struct sides *s)
 	const struct string_list *a = &s->a.in.shown_queries, *b = &s->b.in.shown_queries;
 	size_t count = 0, first = 0;
 	const char *of = "queries";
-	if (same_strings(a, b)) {
+	if (string_list_same(a, b)) {
 		a = &s->a.in.shown_keys;
 		b = &s->b.in.shown_keys;
 		of = "keys";
@@ -267,16 +257,16 @@ static enum attn_status take_labels(struct sides *s, struct attn_error *err)
 	struct inputs *a = &s->a.in, *b = &s->b.in;
 	if (!a->info->has_tokens && b->info->has_tokens) {
 		a->rows.info.has_tokens = true;
-		if (!copy_strings(&a->rows.info.query_labels, &b->rows.info.query_labels) ||
-		    !copy_strings(&a->rows.info.key_labels, &b->rows.info.key_labels) ||
-		    !copy_strings(&a->shown_queries, &b->shown_queries) ||
-		    !copy_strings(&a->shown_keys, &b->shown_keys))
+		if (!replace(&a->rows.info.query_labels, &b->rows.info.query_labels) ||
+		    !replace(&a->rows.info.key_labels, &b->rows.info.key_labels) ||
+		    !replace(&a->shown_queries, &b->shown_queries) ||
+		    !replace(&a->shown_keys, &b->shown_keys))
 			return attn_fail_memory(err);
 	}
 	struct string_list *queries = &b->rows.info.query_labels, *keys = &b->rows.info.key_labels;
 	bool tokens = a->info->has_tokens && b->info->has_tokens;
-	s->labels_differ = tokens && !(same_strings(&a->rows.info.query_labels, queries) &&
-				       same_strings(&a->rows.info.key_labels, keys));
+	s->labels_differ = tokens && !(string_list_same(&a->rows.info.query_labels, queries) &&
+				       string_list_same(&a->rows.info.key_labels, keys));
 	if (s->labels_differ)
 		note_labels(s);
 	s->b.query_labels = *queries;
@@ -284,10 +274,8 @@ static enum attn_status take_labels(struct sides *s, struct attn_error *err)
 	s->b.shown_queries = b->shown_queries;
 	s->b.shown_keys = b->shown_keys;
 	*queries = *keys = b->shown_queries = b->shown_keys = (struct string_list){0};
-	bool ok = copy_strings(queries, &a->rows.info.query_labels) &&
-		  copy_strings(keys, &a->rows.info.key_labels) &&
-		  copy_strings(&b->shown_queries, &a->shown_queries) &&
-		  copy_strings(&b->shown_keys, &a->shown_keys);
+	bool ok = replace(queries, &a->rows.info.query_labels) && replace(keys, &a->rows.info.key_labels) &&
+		  replace(&b->shown_queries, &a->shown_queries) && replace(&b->shown_keys, &a->shown_keys);
 	return ok ? ATTN_OK : attn_fail_memory(err);
 }
 

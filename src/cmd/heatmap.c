@@ -135,20 +135,12 @@ struct heatmap_command {
 	struct figures figures;
 };
 
-static size_t count_chosen(const bool *chosen, size_t count)
-{
-	size_t found = 0;
-	for (size_t i = 0; i < count; i++)
-		found += rows_chosen(chosen, i);
-	return found;
-}
-
 /* A picture shows one batch item, and one layer unless more are asked for: the first,
  * unless chosen.  'first' says whether that left others out. */
 static enum attn_status choose_one(const char *option, bool **chosen, size_t count, bool several, bool *first,
 				   struct attn_error *err)
 {
-	size_t found = count_chosen(*chosen, count);
+	size_t found = selection_count(*chosen, count);
 	if (*chosen && found > 1 && !several)
 		return attn_fail(err, ATTN_USAGE, "'%s' chooses %zu, expected one: a picture shows one",
 				 option, found);
@@ -249,8 +241,8 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 		return head_picture_write(c->statistic, &c->figure, &c->in, &c->selected, c->path, self, err);
 	if (c->overlay.image)
 		return overlay_write(&c->overlay, &c->figure, &c->in, &c->selected, c->path, self, err);
-	size_t heads = count_chosen(c->selected.heads, info->shape.heads);
-	size_t layers = count_chosen(c->selected.layers, info->shape.layers);
+	size_t heads = selection_count(c->selected.heads, info->shape.heads);
+	size_t layers = selection_count(c->selected.layers, info->shape.layers);
 	if (layers > 1 && c->order == ORDER_HEAD)
 		c->figure.heatmap.panel_columns = heads;
 	status = figure_grids(&c->grids, &c->figure, info, &c->selected, layers * heads, err);

@@ -128,6 +128,9 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 				const struct rows_info *info, struct attn_error *err);
 void selection_release(struct selection *s);
 
+/* How many of `count` are chosen (NULL: all). */
+size_t selection_count(const bool *chosen, size_t count);
+
 /* "--head mean" or the like: the option and its value that join heads or layers, into
  * text[size]; NULL: none do. */
 const char *selection_joins(const struct selection *s, const struct selection_options *options, char *text,

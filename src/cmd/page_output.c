@@ -20,26 +20,18 @@ static void add_strings(struct buffer *json, const char *name, const struct stri
 	buffer_add_char(json, ']');
 }
 
-static bool same_strings(const struct string_list *a, const struct string_list *b)
-{
-	bool same = a->count == b->count;
-	for (size_t i = 0; i < a->count && same; i++)
-		same = strcmp(a->items[i], b->items[i]) == 0;
-	return same;
-}
-
 /* Labels as they are shown, and raw where those differ; the keys' where they are not the
  * queries'. */
 static void add_tokens(struct buffer *json, const struct inputs *in)
 {
 	const struct rows_info *info = in->info;
 	add_strings(json, "queryTokens", &in->shown_queries);
-	if (!same_strings(&in->shown_queries, &info->query_labels))
+	if (!string_list_same(&in->shown_queries, &info->query_labels))
 		add_strings(json, "queryRaw", &info->query_labels);
-	if (same_strings(&info->query_labels, &info->key_labels) && !info->shape.cross)
+	if (string_list_same(&info->query_labels, &info->key_labels) && !info->shape.cross)
 		return;
 	add_strings(json, "keyTokens", &in->shown_keys);
-	if (!same_strings(&in->shown_keys, &info->key_labels))
+	if (!string_list_same(&in->shown_keys, &info->key_labels))
 		add_strings(json, "keyRaw", &info->key_labels);
 }
 
@@ -134,10 +126,7 @@ static void add_meta(struct buffer *json, const struct page_request *r, const st
 
 static bool take_names(const struct page_request *r, struct string_list *names)
 {
-	bool ok = true;
-	for (size_t i = 0; r->names && i < r->names->count && ok; i++)
-		ok = string_list_add(names, r->names->items[i]);
-	return r->names ? ok : input_names(r->in, names);
+	return r->names ? string_list_copy(names, r->names) : input_names(r->in, names);
 }
 
 /* The page up to its weights. */
@@ -165,21 +154,13 @@ static enum attn_status begin(const struct page_request *r, const struct page_co
 	return status;
 }
 
-static size_t count_chosen(const bool *chosen, size_t count)
-{
-	size_t found = 0;
-	for (size_t i = 0; i < count; i++)
-		found += rows_chosen(chosen, i);
-	return found;
-}
-
 static enum attn_status choose_coding(struct page_output *p, const struct page_request *r,
 				      const struct command *self, struct attn_error *err)
 {
 	const struct rows_info *info = r->in->info;
-	size_t heads = count_chosen(r->selected->heads, info->shape.heads);
-	if (!size_mul(heads, count_chosen(r->selected->layers, info->shape.layers), &heads) ||
-	    !size_mul(heads, count_chosen(r->selected->batch, info->shape.batch), &heads))
+	size_t heads = selection_count(r->selected->heads, info->shape.heads);
+	if (!size_mul(heads, selection_count(r->selected->layers, info->shape.layers), &heads) ||
+	    !size_mul(heads, selection_count(r->selected->batch, info->shape.batch), &heads))
 		return attn_fail_memory(err);
 	TRY(page_coding_choose(&p->coding, &info->shape, heads, err));
 	if (p->coding.top > 0)

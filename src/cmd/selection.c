@@ -155,14 +155,6 @@ static enum attn_status open_axis(const char *option, const char *value, size_t 
 	return ATTN_OK;
 }
 
-static size_t count_chosen(const bool *chosen, size_t count)
-{
-	size_t found = 0;
-	for (size_t i = 0; i < count; i++)
-		found += rows_chosen(chosen, i);
-	return found;
-}
-
 /* What is joined, and how: by a word, or, where a list is given of more than one, by --mean. */
 static enum attn_status find_joins(struct selection *s, const struct selection_options *options,
 				   const struct rows_shape *shape, enum word head, enum word layer,
@@ -180,10 +172,10 @@ static enum attn_status find_joins(struct selection *s, const struct selection_o
 		return attn_fail(err, ATTN_USAGE,
 				 "'--mean' joins what '--head' or '--layer' choose: it also requires one of "
 				 "them, such as '--head all'");
-	s->join_heads =
-	    head > WORD_ALL || (options->mean && options->heads && count_chosen(s->heads, shape->heads) > 1);
+	s->join_heads = head > WORD_ALL ||
+			(options->mean && options->heads && selection_count(s->heads, shape->heads) > 1);
 	s->join_layers = layer > WORD_ALL ||
-			 (options->mean && options->layers && count_chosen(s->layers, shape->layers) > 1);
+			 (options->mean && options->layers && selection_count(s->layers, shape->layers) > 1);
 	s->largest = largest;
 	return ATTN_OK;
 }
@@ -256,12 +248,12 @@ enum attn_status selection_join(struct selection *s, struct inputs *in, struct a
 
 bool selection_has_contexts(const struct selection *s, const struct rows_shape *shape)
 {
-	return !s->join_heads && !s->join_layers && count_chosen(s->heads, shape->heads) == shape->heads;
+	return !s->join_heads && !s->join_layers && selection_count(s->heads, shape->heads) == shape->heads;
 }
 
 bool selection_is_whole(const struct selection *s, const struct rows_shape *shape)
 {
-	return selection_has_contexts(s, shape) && count_chosen(s->layers, shape->layers) == shape->layers;
+	return selection_has_contexts(s, shape) && selection_count(s->layers, shape->layers) == shape->layers;
 }
 
 enum attn_status selection_show(struct selection *s, struct inputs *in, struct attn_error *err)
@@ -275,6 +267,14 @@ enum attn_status selection_show(struct selection *s, struct inputs *in, struct a
 					 .join_layers = s->join_layers,
 					 .largest = s->largest},
 		    err);
+}
+
+size_t selection_count(const bool *chosen, size_t count)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += rows_chosen(chosen, i);
+	return found;
 }
 
 void selection_release(struct selection *s)

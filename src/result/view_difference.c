@@ -69,18 +69,6 @@ static void subtract(const struct difference_view *v, const struct row_block *pa
 	}
 }
 
-static size_t count_masked(const struct view_worker *w, const struct row_block *block)
-{
-	size_t masked = 0;
-	for (size_t r = 0; r < block->count; r++) {
-		size_t k = 0;
-		while (k < block->keys && !cell_has_weight(w->cells[r * block->keys + k]))
-			k++;
-		masked += k == block->keys;
-	}
-	return masked;
-}
-
 static enum attn_status difference_read(struct row_source *source, size_t worker, struct row_block *block,
 					struct attn_error *err)
 {
@@ -104,7 +92,7 @@ static enum attn_status difference_read(struct row_source *source, size_t worker
 		subtract(v, pair, w, block->count * block->keys);
 	block->weights = ready ? w->weights : NULL;
 	block->cells = ready ? w->cells : NULL;
-	block->masked = ready ? count_masked(w, block) : 0;
+	block->masked = ready ? view_count_masked(block) : 0;
 	block->context = NULL;
 	block->pair = pair;
 	return ATTN_OK;

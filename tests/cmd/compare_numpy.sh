@@ -1,13 +1,7 @@
 #!/bin/bash
 # attn compare against NumPy: its figures, and the worked example of attn-compare(1).
 . "$(dirname "$0")/lib.sh"
-python=
-for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
-	if "$candidate" -c 'import numpy' 2> /dev/null; then
-		python=$candidate
-		break
-	fi
-done
+find_numpy
 if [ -z "$python" ]; then
 	skip 'NumPy: no python3 here has it'
 	finish
