@@ -299,6 +299,8 @@ static enum attn_status stream(struct compare_command *c, struct attn_error *err
 		TRY(compare_picture_open(&c->picture, s, &consumers[count++], err));
 	TRY(progress_stream(s->self, s->in.rows.source, &s->rows, consumers, count, err));
 	top_differences_sort(&c->cells);
+	if (c->top > 0 && c->cells.count == 0)
+		report_note(s->self, "no cell of %s differs", difference_names[c->cells.kind]);
 	if (!c->differences.heads[DIFFERENCE_OUTPUT])
 		return ATTN_OK;
 	const float *const contexts[] = {c->contexts[0].context, c->contexts[1].context};

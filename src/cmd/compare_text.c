@@ -18,57 +18,121 @@ static void add_cell_place(struct buffer *text, const struct compare_table *t,
 	}
 }
 
+static void add_clean(struct buffer *text, const char *words, const char *end)
+{
+	buffer_add_clean(text, words);
+	buffer_add_string(text, end);
+}
+
 /* "layer 2 head 3, it -> animal" */
 static void add_place(struct buffer *text, const struct compare_table *t, const struct compare_line *line)
 {
 	const struct rows_info *info = &t->sides->in.rows.info;
 	char title[200];
 	if (info->layer_known || info->has_layers || info->joined_layers)
-		buffer_printf(text, "%s ", layer_title(info, line->layer, title, sizeof title));
+		add_clean(text, layer_title(info, line->layer, title, sizeof title), " ");
 	if (info->has_batch)
 		buffer_printf(text, "batch item %zu ", line->batch);
 	if (line->kind == DIFFERENCE_OUTPUT)
 		buffer_add_string(text, "output, ");
 	else
-		buffer_printf(text, "%s, ", head_title(info, line->head, title, sizeof title));
+		add_clean(text, head_title(info, line->head, title, sizeof title), ", ");
 	add_cell_place(text, t, line);
 }
 
 enum {
-	SHOWN = 8, /* columns of a table for people, at most */
-	PLACE_SIZE = 200
+	SHOWN = 8 /* columns of a table for people, at most */
 };
 
-/* The cells of a line; how many there are. */
-static size_t shown_cells(const struct compare_table *t, const struct compare_line *line,
-			  char cells[SHOWN][PLACE_SIZE])
+/* The cells of a line, each with its NUL, one behind the other. */
+struct shown {
+	struct buffer text;
+	size_t starts[SHOWN], count;
+};
+
+static void begin_cell(struct shown *cells)
+{
+	if (cells->count > 0)
+		buffer_add(&cells->text, "", 1);
+	cells->starts[cells->count++] = cells->text.length;
+}
+
+static void add_figure(struct shown *cells, double value, bool none)
+{
+	char figure[FIGURE_SIZE];
+	figure_format(value, figure);
+	begin_cell(cells);
+	buffer_add_string(&cells->text, none ? "-" : figure);
+}
+
+static void show_place(struct shown *cells, const struct compare_table *t, const struct compare_line *line)
 {
 	const struct rows_info *info = &t->sides->in.rows.info;
-	const struct difference *d = line->head_difference;
-	struct buffer place = BUFFER_INIT;
-	double numbers[3];
-	size_t count = 0;
-	snprintf(cells[count++], PLACE_SIZE, "%s", difference_names[line->kind]);
+	char title[200];
+	begin_cell(cells);
+	buffer_add_string(&cells->text, difference_names[line->kind]);
+	begin_cell(cells);
 	if (info->joined_layers)
-		snprintf(cells[count++], PLACE_SIZE, "%s", info->joined_layers);
+		buffer_add_clean(&cells->text, info->joined_layers);
 	else
-		snprintf(cells[count++], PLACE_SIZE, "%zu", layer_number(info, line->layer));
-	if (line->kind == DIFFERENCE_OUTPUT)
-		snprintf(cells[count++], PLACE_SIZE, "-");
-	else
-		head_text(info, line->head, cells[count++], PLACE_SIZE);
-	numbers[0] = d ? d->largest : (double)line->cell->a;
-	numbers[1] = d ? d->sum / (double)d->cells : (double)line->cell->b;
-	numbers[2] = d ? d->js_largest : (double)line->cell->a - (double)line->cell->b;
-	for (size_t i = 0; i < 3; i++) {
-		char figure[FIGURE_SIZE];
-		figure_format(numbers[i], figure);
-		snprintf(cells[count++], PLACE_SIZE, "%s", d && i == 2 && d->rows == 0 ? "-" : figure);
+		buffer_printf(&cells->text, "%zu", layer_number(info, line->layer));
+	if (info->has_batch) {
+		begin_cell(cells);
+		buffer_printf(&cells->text, "%zu", line->batch);
 	}
-	add_cell_place(&place, t, line);
-	snprintf(cells[count++], PLACE_SIZE, "%s", place.failed ? "" : place.data);
-	buffer_release(&place);
-	return count;
+	begin_cell(cells);
+	if (line->kind == DIFFERENCE_OUTPUT)
+		buffer_add_char(&cells->text, '-');
+	else
+		buffer_add_clean(&cells->text, head_text(info, line->head, title, sizeof title));
+}
+
+static void show_line(struct shown *cells, const struct compare_table *t, const struct compare_line *line)
+{
+	const struct difference *d = line->head_difference;
+	buffer_clear(&cells->text);
+	cells->count = 0;
+	show_place(cells, t, line);
+	if (d) {
+		add_figure(cells, d->largest, false);
+		add_figure(cells, d->sum / (double)d->cells, false);
+		add_figure(cells, d->js_largest, d->rows == 0);
+	} else {
+		add_figure(cells, (double)line->cell->a, false);
+		add_figure(cells, (double)line->cell->b, false);
+		add_figure(cells, (double)line->cell->a - (double)line->cell->b, false);
+	}
+	begin_cell(cells);
+	add_cell_place(&cells->text, t, line);
+	buffer_add(&cells->text, "", 1);
+}
+
+static void show_titles(struct shown *cells, const struct compare_table *t)
+{
+	static const char *const titles[2][SHOWN] = {
+	    {"what", "layer", "batch", "head", "largest", "mean", "JS", "where"},
+	    {"what", "layer", "batch", "head", "A", "B", "A - B", "where"}};
+	for (size_t i = 0; i < SHOWN; i++) {
+		if (i == 2 && !t->sides->in.rows.info.has_batch)
+			continue;
+		begin_cell(cells);
+		buffer_add_string(&cells->text, titles[t->top != NULL][i]);
+	}
+	buffer_add(&cells->text, "", 1);
+}
+
+/* Measure the cells, or with `text` add them as a line. */
+static void take_shown(const struct shown *cells, struct column columns[SHOWN], struct buffer *text)
+{
+	for (size_t i = 0; i < cells->count && !cells->text.failed; i++) {
+		const char *cell = cells->text.data + cells->starts[i];
+		if (text)
+			column_add(&columns[i], text, cell);
+		else
+			column_measure(&columns[i], cell);
+	}
+	if (text)
+		columns_end(text);
 }
 
 static const struct compare_line *worst_line(const struct compare_table *t, enum difference_kind kind)
@@ -99,28 +163,22 @@ static void add_sums(struct buffer *text, const struct compare_table *t)
 
 void compare_table_text(struct buffer *text, const struct compare_table *t)
 {
-	static const char *const titles[2][7] = {{"what", "layer", "head", "largest", "mean", "JS", "where"},
-						 {"what", "layer", "head", "A", "B", "A - B", "where"}};
-	const char *const *title = titles[t->top != NULL];
-	struct column columns[SHOWN] = {[0] = {.left = true}, [6] = {.left = true}};
-	char cells[SHOWN][PLACE_SIZE];
-	size_t count = 7;
-	for (size_t k = 0; k < count; k++)
-		column_measure(&columns[k], title[k]);
-	for (size_t i = 0; i < t->line_count; i++) {
-		shown_cells(t, &t->lines[i], cells);
-		for (size_t k = 0; k < count; k++)
-			column_measure(&columns[k], cells[k]);
+	struct column columns[SHOWN] = {{0}};
+	struct shown cells = {.text = BUFFER_INIT};
+	columns[0].left = columns[t->sides->in.rows.info.has_batch ? SHOWN - 1 : SHOWN - 2].left = true;
+	for (size_t pass = 0; pass < 2; pass++) {
+		struct buffer *to = pass == 0 ? NULL : text;
+		buffer_clear(&cells.text);
+		cells.count = 0;
+		show_titles(&cells, t);
+		take_shown(&cells, columns, to);
+		for (size_t i = 0; i < t->line_count; i++) {
+			show_line(&cells, t, &t->lines[i]);
+			take_shown(&cells, columns, to);
+		}
 	}
-	for (size_t k = 0; k < count; k++)
-		column_add(&columns[k], text, title[k]);
-	columns_end(text);
-	for (size_t i = 0; i < t->line_count; i++) {
-		shown_cells(t, &t->lines[i], cells);
-		for (size_t k = 0; k < count; k++)
-			column_add(&columns[k], text, cells[k]);
-		columns_end(text);
-	}
+	text->failed |= cells.text.failed;
+	buffer_release(&cells.text);
 	if (!t->top)
 		add_sums(text, t);
 }

@@ -119,6 +119,19 @@ ok 'a - b' awk -F '\t' 'NR > 1 { d = $5 - $6 - $7; bad += d * d > 1e-14 } END { 
 attn inspect token it "$root/samples/animal.safetensors" "$lite" --head 2 --tsv --columns key_token,weight > tired
 is 'the weight of A' "$(sed -n 2p out | cut -f 5)" "$(awk -F '\t' '$1 == "▁tired" { print $2; exit }' tired)"
 
+status 0 attn compare a.json a.json --top all --tsv
+is 'the header alone' "$(wc -l < out)" 1
+says 'no cell of weights differs'
+# Names of files cannot steer a terminal, and long ones are not cut.
+long=$(printf 'é%.0s' {1..300})
+printf '{"tokens": ["a", "%s"], "weights": [[[1, 0], [0, 1]]], "head_names": ["\\u001b]0;x\\u0007"]}' "$long" > names.json
+printf '{"weights": [[[1, 0], [1, 0]]]}' > ones.json
+status 1 attn compare names.json ones.json --pretty --tolerance 0.5
+ok 'a long token' grep -q -- "$long -> a" out
+ok 'no controls' sh -c '! tr -d "\n" < out | grep -q "[[:cntrl:]]" && ! tr -d "\n" < err | grep -q "[[:cntrl:]]"'
+status 0 attn compare "$inputs/batched.json" --kernel-b scalar --pretty
+ok 'a column of batch items' grep -q '^  what     layer  batch  head' out
+
 # A setting goes to whoever computes, and how weights are stored to whoever holds them.
 attn run "$hand" --temperature 2 --weights warm.npy --quiet
 status 0 attn compare "$hand" weights=warm.npy --temperature 2 --tolerance 0
