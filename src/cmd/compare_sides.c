@@ -7,8 +7,6 @@
 
 #include "attention/by_kernels.h"
 #include "result/view.h"
-#include "util/checked.h"
-#include "util/memory.h"
 
 const char *const difference_names[DIFFERENCE_KINDS] = {"weights", "context", "scores", "output"};
 
@@ -131,19 +129,23 @@ static enum attn_status decide(struct sides *s, struct attn_error *err)
 
 /* --- shapes ------------------------------------------------------------------------------------- */
 
+/* Append "8 heads", "1 head". */
+static void add_size(struct buffer *text, size_t count, const char *thing, const char *things)
+{
+	buffer_printf(text, "%s%zu %s", text->length > 0 ? " x " : "", count, count == 1 ? thing : things);
+}
+
 /* "2 layers x 8 heads x 5 queries x 5 keys" */
-static const char *shape_text(const struct rows_info *info, bool layers, char text[160])
+static void add_shape(struct buffer *text, const struct rows_info *info, bool layers)
 {
 	const struct rows_shape *s = &info->shape;
-	size_t used = 0;
-	text[0] = '\0';
 	if (layers)
-		used += (size_t)snprintf(text, 160, "%zu layers x ", s->layers);
+		add_size(text, s->layers, "layer", "layers");
 	if (info->has_batch)
-		used += (size_t)snprintf(text + used, 160 - used, "%zu batch items x ", s->batch);
-	snprintf(text + used, 160 - used, "%zu heads x %zu queries x %zu keys", s->heads, s->queries,
-		 s->keys);
-	return text;
+		add_size(text, s->batch, "batch item", "batch items");
+	add_size(text, s->heads, "head", "heads");
+	add_size(text, s->queries, "query", "queries");
+	add_size(text, s->keys, "key", "keys");
 }
 
 /* What would explain it; "" where nothing does. */
@@ -170,13 +172,21 @@ static enum attn_status check_shapes(const struct sides *s, struct attn_error *e
 {
 	const struct rows_info *x = &s->a.in.rows.info, *y = &s->b.in.rows.info;
 	const struct rows_shape *a = &x->shape, *b = &y->shape;
-	char of_a[160], of_b[160];
+	struct buffer of_a = BUFFER_INIT, of_b = BUFFER_INIT;
 	bool layers = a->layers > 1 || b->layers > 1;
 	if (a->layers == b->layers && a->batch == b->batch && a->heads == b->heads &&
 	    a->queries == b->queries && (a->keys == b->keys || !(s->kinds & (HAS_WEIGHTS | HAS_SCORES))))
 		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT, "A has %s, B %s, expected the same shape%s",
-			 shape_text(x, layers, of_a), shape_text(y, layers, of_b), shape_hint(s));
+	add_shape(&of_a, x, layers);
+	add_shape(&of_b, y, layers);
+	enum attn_status status =
+	    of_a.failed || of_b.failed
+		? attn_fail_memory(err)
+		: attn_fail(err, ATTN_BAD_INPUT, "A has %s, B %s, expected the same shape%s", of_a.data,
+			    of_b.data, shape_hint(s));
+	buffer_release(&of_a);
+	buffer_release(&of_b);
+	return status;
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
@@ -347,57 +357,6 @@ enum attn_status sides_open(struct sides *s, int argc, char **argv, struct attn_
 	for (size_t i = 0; i < 2; i++)
 		TRY(view_apply(s->view, &sides[i]->in, s->self, err));
 	return join_sides(s, err);
-}
-
-/* --- outputs ------------------------------------------------------------------------------------- */
-
-/* An output (rows, *size), computed from a context or read. */
-static enum attn_status find_output(const struct sides *s, const struct side *side, const float *context,
-				    float **output, size_t *size, struct attn_error *err)
-{
-	const struct rows_shape *shape = &s->in.rows.info.shape;
-	size_t rows = shape->layers * shape->batch * shape->queries, count;
-	struct tensor *held = NULL;
-	*size = subject_output_size(&side->in.subject);
-	if (!context)
-		TRY(arrays_output(&side->in.bundle, shape, &held, size, err));
-	*output = size_mul(rows, *size, &count) ? floats_alloc(count) : NULL;
-	if (!*output)
-		return attn_fail_memory(err);
-	if (!context)
-		return tensor_to_f32(held, *output, err);
-	const struct kernels *before = kernels_swap(side->kernels);
-	enum attn_status status = output_layer_project(side->in.subject.output, context, rows, *output, err);
-	kernels_swap(before);
-	return status;
-}
-
-enum attn_status sides_outputs(struct sides *s, const float *const contexts[2],
-			       const struct tolerance *tolerance, struct difference *differences,
-			       struct attn_error *err)
-{
-	const struct rows_shape *shape = &s->in.rows.info.shape;
-	const struct side *const sides[] = {&s->a, &s->b};
-	float *outputs[2] = {NULL, NULL};
-	size_t sizes[2] = {0, 0};
-	enum attn_status status = ATTN_OK;
-	for (size_t i = 0; i < 2 && status == ATTN_OK; i++)
-		status = find_output(s, sides[i], contexts[i], &outputs[i], &sizes[i], err);
-	if (status == ATTN_OK && sizes[0] != sizes[1])
-		status = attn_fail(err, ATTN_BAD_INPUT,
-				   "an output has %zu numbers in A and %zu in B, expected the same", sizes[0],
-				   sizes[1]);
-	for (size_t row = 0; status == ATTN_OK && row < shape->layers * shape->batch * shape->queries;
-	     row++) {
-		size_t item = row / shape->queries;
-		if (rows_chosen(s->rows.batch, item % shape->batch))
-			difference_add_row(&differences[item * shape->heads], tolerance, row % shape->queries,
-					   outputs[0] + row * sizes[0], outputs[1] + row * sizes[0],
-					   sizes[0]);
-	}
-	free(outputs[0]);
-	free(outputs[1]);
-	return status;
 }
 
 void sides_release(struct sides *s)

@@ -24,7 +24,7 @@ double jensen_shannon(const float *a, const float *b, size_t count)
 {
 	double a_sum = row_sum(a, count), b_sum = row_sum(b, count), divergence = 0;
 	if (!(a_sum > 0) || !(b_sum > 0))
-		return NAN;
+		return (double)NAN;
 	for (size_t i = 0; i < count; i++) {
 		double p = (double)a[i] / a_sum, q = (double)b[i] / b_sum, mean = (p + q) / 2;
 		divergence += (term(p, mean) + term(q, mean)) / 2;

@@ -205,7 +205,7 @@ says "B: '--head' has '7'"
 printf '{"weights": [[[1, 0, 0], [0.5, 0.5, 0]]]}' > wide.json
 printf '{"weights": [[[1, 0], [0.5, 0.5], [1, 0]]]}' > tall.json
 status 3 attn compare wide.json tall.json
-says 'A has 1 heads x 2 queries x 3 keys, B 1 heads x 3 queries x 2 keys'
+says 'A has 1 head x 2 queries x 3 keys, B 1 head x 3 queries x 2 keys'
 says 'one of them looks transposed'
 printf '{"output": [[20, 46, 19.5], [39, 36, 42]]}' > tall.json
 status 3 attn compare "$hand" tall.json
@@ -214,7 +214,7 @@ printf '{"context": [[[8, 12], [12, 27]], [[6, 16], [40, 20]], [[7.5, 15], [12, 
 status 3 attn compare "$hand" queries.json
 says 'it looks like queries x heads x e'
 status 3 attn compare "$hand" "$root/samples/translation.json"
-says 'A has 2 heads x 3 queries x 3 keys, B 1 heads x 3 queries x 3 keys, expected the same shape'
+says 'A has 2 heads x 3 queries x 3 keys, B 1 head x 3 queries x 3 keys, expected the same shape'
 says 'choose with --head and --head-b'
 printf '{"weights": [[[1, null], [0.5, 0.5]], [[1, 0], [0, 1]]]}' > hole.json
 status 3 attn compare a.json hole.json

@@ -48,6 +48,22 @@ python3 attention.py
 status 0 attn compare q=case.npz:q k=case.npz:k v=case.npz:v --causal -b context=context.npy --tolerance 2e-6,1e-5
 is 'a line a head' "$(wc -l < out)" 5
 
+# As scaled_dot_product_attention gives it: (batch items, heads, queries, e).
+for items in 1 3; do
+	"$python" - $items <<'END'
+import sys
+import numpy as np
+rng = np.random.default_rng(3)
+q, k, v = rng.standard_normal((3, int(sys.argv[1]), 2, 5, 4), dtype=np.float32)
+e = np.exp(q.astype(float) @ k.swapaxes(-1, -2) / 2)
+for name, array in dict(q=q, k=k, v=v, context=e / e.sum(-1, keepdims=True) @ v).items():
+    np.save(name + '.npy', array)
+END
+	status 0 attn compare q=q.npy k=k.npy v=v.npy -b context=context.npy --tolerance 2e-6,1e-5
+	is "$items items" "$(wc -l < out)" $((1 + 2 * items))
+	status 1 attn compare q=q.npy k=k.npy v=v.npy --scale 0.4 -b context=context.npy --tolerance 2e-6,1e-5
+done
+
 # Every figure again, of rectangular attention with batch items: in float64 from the same float32 numbers.
 cat > twin.py << 'END'
 import sys
