@@ -75,7 +75,7 @@ static enum attn_status assign(struct sides *s, int argc, char **argv, struct op
 				     ? "'%s' and '--model' cannot be combined: both are A"
 				     : "'%s' and others beside '--model', expected one, B: give more by -b",
 				 a->items[0]);
-	if (b->count == 0 && argc > 2)
+	if (b->count == 0 && argc > 2 && !s->other_option)
 		return attn_fail(err, ATTN_USAGE,
 				 "%d inputs, expected two, A and B: where one is of several files, give "
 				 "those of B by -b",

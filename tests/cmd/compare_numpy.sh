@@ -21,9 +21,9 @@ block 'Pa attention.py :' > attention.py
 block 'Pa check.sh :' > check.sh
 status 0 bash -c '. ./check.sh'
 is 'lines' "$(cut -f 1 differences.tsv | sort | uniq -c | xargs)" '4 context 4 scores 4 weights 1 what'
-for list in '--top 10 --pretty' '-o difference.png'; do
+for list in '--what weights --top 10 --pretty' '--what weights -o difference.png'; do
 	ok "attn-compare(1) has $list" grep -qF -- "attn compare case.npz mine.npz --causal $list" <(sed 's/\\-/-/g' "$root/man/attn-compare.1")
-	status 0 attn compare case.npz mine.npz --causal --scores-stage masked $list
+	status 0 attn compare case.npz mine.npz --causal $list
 done
 
 # A scale from the width of all heads, keys that a query may not see, and what is no result.
@@ -61,6 +61,7 @@ for name, array in dict(q=q, k=k, v=v, context=e / e.sum(-1, keepdims=True) @ v)
 END
 	status 0 attn compare q=q.npy k=k.npy v=v.npy -b context=context.npy --tolerance 2e-6,1e-5
 	is "$items items" "$(wc -l < out)" $((1 + 2 * items))
+	status 0 attn compare q=q.npy k=k.npy v=v.npy --kernel-b scalar --what weights,context --tolerance 2e-6,1e-5
 	status 1 attn compare q=q.npy k=k.npy v=v.npy --scale 0.4 -b context=context.npy --tolerance 2e-6,1e-5
 done
 
