@@ -30,6 +30,9 @@ static enum attn_status keep(struct row_consumer *consumer, const struct row_blo
 
 static enum attn_status make_ids(struct bench_model *b, size_t tokens, struct attn_error *err)
 {
+	if (!b->model->words)
+		return attn_fail(err, ATTN_USAGE, "a %s model reads pictures, which are not measured",
+				 b->model->a.family->title);
 	size_t words = b->model->words->shape[0];
 	b->ids = array_alloc(tokens, sizeof *b->ids);
 	if (!b->ids)

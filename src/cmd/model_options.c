@@ -26,7 +26,8 @@ const char model_usage[] =
     "      --target TEXT       what a decoder beside an encoder reads behind its first token; or\n"
     "      --target-ids LIST   all token ids that it reads\n"
     "      --generate N        what a decoder writes, at most N tokens, each the likeliest\n"
-    "      --attention KIND    encoder, decoder or cross, where a model has them [cross with a\n"
+    "      --pixels FILE       a picture as the model takes it: (colours, height, width)\n"
+    "      --attention KIND    encoder, decoder or cross; text or vision [cross with a\n"
     "                          target, else encoder]\n";
 
 enum attn_status model_option(struct model_options *m, int id, const struct options *o,
@@ -36,9 +37,11 @@ enum attn_status model_option(struct model_options *m, int id, const struct opti
 		int id;
 		const char **value;
 	} values[] = {
-	    {OPTION_MODEL, &m->model},    {OPTION_MODEL_TEXT, &m->text}, {OPTION_TEXT_FILE, &m->file},
-	    {OPTION_TEXT_PAIR, &m->pair}, {OPTION_IDS, &m->ids},         {OPTION_TYPE_IDS, &m->type_ids},
-	    {OPTION_ATTENTION, &m->kind}, {OPTION_TARGET, &m->target},   {OPTION_TARGET_IDS, &m->target_ids},
+	    {OPTION_MODEL, &m->model},    {OPTION_MODEL_TEXT, &m->text},
+	    {OPTION_TEXT_FILE, &m->file}, {OPTION_TEXT_PAIR, &m->pair},
+	    {OPTION_IDS, &m->ids},        {OPTION_TYPE_IDS, &m->type_ids},
+	    {OPTION_PIXELS, &m->pixels},  {OPTION_ATTENTION, &m->kind},
+	    {OPTION_TARGET, &m->target},  {OPTION_TARGET_IDS, &m->target_ids},
 	};
 	m->last = o->name;
 	if (id == OPTION_GENERATE)
@@ -54,6 +57,11 @@ enum attn_status model_option(struct model_options *m, int id, const struct opti
 static enum attn_status combine(const char *one, const char *other, const char *why, struct attn_error *err)
 {
 	return attn_fail(err, ATTN_USAGE, "'--%s' and '--%s' cannot be combined: %s", one, other, why);
+}
+
+bool model_options_has_text(const struct model_options *m)
+{
+	return m->text || m->file || m->ids;
 }
 
 enum attn_status model_options_check(const struct model_options *m, struct attn_error *err)
@@ -74,10 +82,10 @@ enum attn_status model_options_check(const struct model_options *m, struct attn_
 		return combine("ids", "text-pair", "ids are those of both texts", err);
 	if (m->ids && m->no_special)
 		return combine("ids", "no-special", "ids are taken as they are", err);
-	if (!m->ids && !m->text && !m->file)
-		return attn_fail(
-		    err, ATTN_USAGE,
-		    "'--model' also requires a text: --text TEXT, --text-file FILE or --ids LIST");
+	if (!model_options_has_text(m) && !m->pixels)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--model' also requires a text: --text TEXT, --text-file FILE or --ids "
+				 "LIST; or a picture: --pixels FILE");
 	return ATTN_OK;
 }
 
