@@ -83,7 +83,6 @@ enum {
 	OPTION_TERMINAL,
 	OPTION_SCORES,
 	OPTION_STATISTIC,
-	OPTION_IMAGE,
 	OPTION_PATCHES,
 	OPTION_SKIP_KEYS
 };
@@ -94,7 +93,6 @@ static const struct option table[] = {
     {"terminal", no_argument, NULL, OPTION_TERMINAL},
     {"scores", optional_argument, NULL, OPTION_SCORES},
     {"statistic", required_argument, NULL, OPTION_STATISTIC},
-    {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
     SELECTION_OPTIONS,
@@ -349,7 +347,7 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 			status = option_scores(c, o, err);
 		else if (id == OPTION_STATISTIC)
 			status = head_figure_find(o->value, &c->statistic, err);
-		else if (id == OPTION_IMAGE)
+		else if (id == OPTION_PICTURE)
 			status = option_once(o, &c->overlay.image, err);
 		else if (id == OPTION_PATCHES)
 			status = overlay_patches(&c->overlay, o, err);
@@ -402,6 +400,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	struct heatmap_command c = {.figure = {.may_list = true}};
 	bool help = false;
 	enum attn_status status = parse(&c, &o, &help, err);
+	if (c.in.model_options.model)
+		c.in.model_options.image = c.overlay.image;
 	if (status == ATTN_OK && help)
 		status = print_usage(self, err);
 	else if (status == ATTN_OK && c.figure.list)
@@ -420,9 +420,11 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = check_scores(&c, err);
 		if (status == ATTN_OK)
-			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
+			status = overlay_check(&c.overlay, &c.figure, &c.view, c.in.model_options.model, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK)
+			overlay_fit(&c.overlay, &c.in);
 		if (status == ATTN_OK && c.figure.keep_markers)
 			status = view_keep_markers(&c.view, &c.in, err);
 		if (status == ATTN_OK && !c.on_terminal)

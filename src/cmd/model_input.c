@@ -139,6 +139,7 @@ static enum attn_status check_given(const struct model_input *in, const struct c
 	const char *title = whole->a.family->title;
 	bool target = options->target || options->target_ids, both = whole->encoder != NULL;
 	bool pictures = m->a.family->pictures, text = model_options_has_text(options);
+	bool picture = model_options_has_picture(options);
 	if (target && !both)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--%s' is of an encoder with a decoder, which a %s model is not",
@@ -147,11 +148,11 @@ static enum attn_status check_given(const struct model_input *in, const struct c
 		return attn_fail(err, ATTN_USAGE,
 				 "'--generate' is of decoders, which write, and a %s model is an encoder",
 				 title);
-	if (options->pixels && !pictures && !whole->vision)
-		return attn_fail(err, ATTN_USAGE, "'--pixels' is of a picture, and a %s model reads texts",
-				 title);
-	if (pictures && !options->pixels)
-		return attn_fail(err, ATTN_USAGE, "a %s model also requires a picture: --pixels FILE", title);
+	if (picture && !pictures && !whole->vision)
+		return attn_fail(err, ATTN_USAGE, "'--%s' is a picture, and a %s model reads texts",
+				 options->image ? "image" : "pixels", title);
+	if (pictures && !picture)
+		return attn_fail(err, ATTN_USAGE, "a %s model also requires a picture: --image FILE", title);
 	if (pictures && text && !whole->vision)
 		return attn_fail(err, ATTN_USAGE, "a %s model reads a picture, and no text", title);
 	if (!pictures && !text)
@@ -165,7 +166,7 @@ static enum attn_status check_given(const struct model_input *in, const struct c
 				 in->crossing ? "cross" : "decoder");
 	if (both && !m->encoder && (target || options->generate > 0))
 		report_note(self, "the encoder reads the text alone: the target is not used");
-	if (whole->vision && (pictures ? text : options->pixels != NULL))
+	if (whole->vision && (pictures ? text : picture))
 		report_note(self, pictures ? "attention is that of the picture: the text is not used"
 					   : "attention is that of the text: the picture is not used");
 	return ATTN_OK;

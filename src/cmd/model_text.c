@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/picture.h"
 #include "files/input.h"
 #include "model/generate.h"
+#include "model/preprocess.h"
 #include "tokenizer/tokenizer.h"
 #include "tokens/words.h"
 #include "util/memory.h"
@@ -273,14 +275,41 @@ static enum attn_status take_pixels(struct model_text *text, const struct archit
 	return tensor_part_to_f32(t, 0, t->count, text->pixels, err);
 }
 
-enum attn_status model_text_picture(struct model_text *text, const struct model *m,
-				    const struct model_options *options, struct attn_error *err)
+static enum attn_status read_pixels(struct model_text *text, const struct model *m, const char *path,
+				    struct attn_error *err)
 {
 	struct bundle b;
 	bundle_init(&b);
-	enum attn_status status = input_read_file(&b, options->pixels, NULL, err);
+	enum attn_status status = input_read_file(&b, path, NULL, err);
 	if (status == ATTN_OK)
-		status = take_pixels(text, &m->a, &b, options->pixels, err);
+		status = take_pixels(text, &m->a, &b, path, err);
 	bundle_release(&b);
-	return status == ATTN_OK ? name_patches(text, &m->a, err) : status;
+	return status;
+}
+
+/* A picture as the folder's preprocessor makes it. */
+static enum attn_status read_image(struct model_text *text, const struct model *m, const char *path,
+				   struct attn_error *err)
+{
+	struct image image = {0};
+	struct preprocessor p;
+	TRY(preprocessor_open(&p, m, err));
+	TRY(picture_read(&image, path, err));
+	const struct pixels pixels = {image.width, image.height, image.pixels};
+	text->pixels = floats_alloc4(m->a.channels, m->a.image, m->a.image, 1);
+	enum attn_status status =
+	    text->pixels ? preprocess(&p, &pixels, text->pixels, NULL, err) : attn_fail_memory(err);
+	size_t x, y, width, height;
+	preprocessor_seen(&p, &pixels, &x, &y, &width, &height);
+	text->seen = (struct rect){(int)x, (int)y, (int)width, (int)height};
+	image_release(&image);
+	return status;
+}
+
+enum attn_status model_text_picture(struct model_text *text, const struct model *m,
+				    const struct model_options *options, struct attn_error *err)
+{
+	TRY(options->image ? read_image(text, m, options->image, err)
+			   : read_pixels(text, m, options->pixels, err));
+	return name_patches(text, &m->a, err);
 }

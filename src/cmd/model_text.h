@@ -4,12 +4,14 @@
 
 #include "cmd/cmd.h"
 #include "cmd/model_options.h"
+#include "draw/image/rect.h"
 #include "model/model.h"
 #include "util/strings.h"
 
 struct model_text {
 	size_t *ids, *types; /* (count), owned; types may be NULL */
 	float *pixels;       /* (channels, side, side), owned: of a picture instead */
+	struct rect seen;    /* of --image, in its pixels: what the patches are of */
 	size_t count;
 	struct string_list tokens;   /* the labels */
 	struct tokenizer *tokenizer; /* NULL: ids were given, and the model has none */
@@ -35,7 +37,7 @@ enum attn_status model_text_generate(struct model_text *text, const struct model
 				     struct model *m, const struct command *self,
 				     const struct model_options *options, struct attn_error *err);
 
-/* The picture of --pixels. */
+/* The picture of --image or --pixels. */
 enum attn_status model_text_picture(struct model_text *text, const struct model *m,
 				    const struct model_options *options, struct attn_error *err);
 

@@ -69,6 +69,7 @@ enum {
 	OPTION_TARGET_IDS,
 	OPTION_GENERATE,
 	OPTION_PIXELS,
+	OPTION_PICTURE,
 	OPTION_NO_SPECIAL,
 	OPTION_THREADS, /* options_next takes these: no command sees them */
 	OPTION_QUIET,

@@ -267,7 +267,9 @@ static void check_stack(struct model *m, struct known *k, const char *kind, cons
 	struct row_source *source;
 	const struct text_ids picture = {.pixels = k->pixels,
 					 .count = architecture_lead(&m->a) + architecture_patches(&m->a)};
-	const struct model_want want = {.rows = {.weights = true}, .hidden = true};
+	const struct tensor *logits = m->inner ? NULL : bundle_tensor(&k->expected, "logits");
+	bool classes = logits && m->a.family->pictures;
+	const struct model_want want = {.rows = {.weights = true}, .hidden = true, .logits = classes};
 	k->kind = kind;
 	if (model_rows_new(&source, m, m->a.family->pictures ? &picture : &k->text, &want, &err) != ATTN_OK)
 		fail_msg("%s: %s", expected, err.message);
@@ -276,6 +278,11 @@ static void check_stack(struct model *m, struct known *k, const char *kind, cons
 	if (model_rows_finish(source, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	expect_hidden(expected, k, source, m);
+	if (classes) {
+		assert_int_equal(logits->count, model_outputs(m));
+		expect_near(expected, "logits",
+			    difference(logits, 0, model_rows_logits(source), logits->count), 5e-5);
+	}
 	free(c.weights);
 	source->free(source);
 }
