@@ -204,7 +204,7 @@ _attn()
 		options="--pairs --conllu --relation --reverse --score --top --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect heads")
-		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+		options="--similar --scaling --sizes --tokens --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/random_numbers.h"
 #include "util/memory.h"
 
 const char *const bench_mode_names[BENCH_COUNT] = {"context", "weights", "projected"};
@@ -28,23 +29,9 @@ static enum attn_status keep_weights(struct row_consumer *consumer, const struct
 	return ATTN_OK;
 }
 
-/* Fill numbers that are nearly normal (sums of uniform ones), with standard deviation
- * `scale`, the same in every run. */
-static void fill_random(float *numbers, size_t count, double scale)
-{
-	static uint64_t seed = 1;
-	for (size_t i = 0; i < count; i++) {
-		double sum = 0;
-		for (int j = 0; j < 4; j++) {
-			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-			sum += (double)(seed >> 40) * 0x1p-24 - 0.5;
-		}
-		numbers[i] = (float)(sum * sqrt(3) * scale);
-	}
-}
-
 static bool make_arrays(struct bench_work *w, const struct bench_shape *s)
 {
+	static uint64_t seed = RANDOM_SEED;
 	size_t width = s->heads * s->head_size;
 	for (size_t i = 0; i < (w->mode == BENCH_PROJECTED ? BENCH_ARRAYS : 3); i++) {
 		bool matrix = w->mode == BENCH_PROJECTED && i > 0;
@@ -52,7 +39,7 @@ static bool make_arrays(struct bench_work *w, const struct bench_shape *s)
 		w->arrays[i] = floats_alloc4(rows, width, 1, 1);
 		if (!w->arrays[i])
 			return false;
-		fill_random(w->arrays[i], rows * width, matrix ? 1 / sqrt((double)width) : 1);
+		random_fill(&seed, w->arrays[i], rows * width, matrix ? 1 / sqrt((double)width) : 1);
 	}
 	return true;
 }

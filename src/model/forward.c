@@ -391,7 +391,7 @@ enum attn_status forward_attention(const struct forward *f, size_t layer, struct
 	set_vectors(f, layer, a);
 	a->q_norm = vector_norm_of(arch, &w->query_norm);
 	a->k_norm = vector_norm_of(arch, &w->key_norm);
-	a->score.scale = arch->scale_by_layer ? arch->scale / (double)(layer + 1) : arch->scale;
+	a->score.scale = architecture_scale(arch, layer);
 	a->score.softcap = arch->softcap;
 	a->output.wo = w->output.w;
 	a->output.bo = w->output.bias;
