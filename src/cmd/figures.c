@@ -233,7 +233,7 @@ enum attn_status figures_commit(struct figures *f, struct attn_error *err)
 static enum attn_status write_figure(struct figures *f, const struct heatmap_figure *figure, const char *path,
 				     struct attn_error *err)
 {
-	bool binary = f->options->heatmap.format != HEATMAP_SVG;
+	bool binary = f->options->heatmap.format != CANVAS_SVG;
 	enum attn_status status = f->waiting_count == FIGURES_WAITING ? figures_commit(f, err) : ATTN_OK;
 	if (status != ATTN_OK)
 		return status;

@@ -264,14 +264,14 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 	return status == ATTN_OK ? figures_commit(&c->figures, err) : status;
 }
 
-static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
+static const char *const formats[] = {[CANVAS_PNG] = "png", [CANVAS_SVG] = "svg", [CANVAS_PDF] = "pdf"};
 
 /* Find a format by its name; false when there is none. */
-static bool find_format(const char *name, enum heatmap_format *out)
+static bool find_format(const char *name, enum canvas_format *out)
 {
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
 		if (strcasecmp(name, formats[i]) == 0) {
-			*out = (enum heatmap_format)i;
+			*out = (enum canvas_format)i;
 			return true;
 		}
 	}
@@ -378,7 +378,7 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 static enum attn_status check_ending(struct heatmap_command *c, struct attn_error *err)
 {
 	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
-	enum heatmap_format *format = &c->figure.heatmap.format, ending;
+	enum canvas_format *format = &c->figure.heatmap.format, ending;
 	if (!c->path)
 		c->path = paths[*format];
 	const char *slash = strrchr(c->path, '/');
