@@ -204,7 +204,8 @@ _attn()
 		options="--pairs --conllu --relation --reverse --score --top --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect heads")
-		options="--similar --scaling --sizes --tokens --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+		options="--similar --scaling --sizes --tokens --output --format --title --theme --transparent --font --font-size
+			--width --dpi --no-caption --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;

@@ -199,12 +199,9 @@ void figures_release(struct figures *f)
 		other = heatmap_other_font(f->painter);
 	}
 	if (missing)
-		report_note(f->self,
-			    "no installed font has all characters of '%s': install one that does%s%s%s",
-			    missing, package ? " (Debian: " : "", package ? package : "", package ? ")" : "");
+		report_missing_glyphs(f->self, missing, package);
 	if (other)
-		report_note(f->self, "there is no font family '%s': '%s' is drawn instead",
-			    f->options->heatmap.font, other);
+		report_other_font(f->self, f->options->heatmap.font, other);
 	heatmap_painter_free(f->painter);
 	free(f->query_ends);
 	free(f->key_ends);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/heads_output.h"
+#include "cmd/plots.h"
 #include "cmd/progress.h"
 #include "cmd/scaling.h"
 #include "cmd/similar_output.h"
@@ -23,6 +24,7 @@ static const char usage[] =
     "      --sizes LIST      with --scaling, of no INPUT: one head of each of these sizes, such as\n"
     "                        4,16,64,256,1024, with random queries and keys of variance 1\n"
     "      --tokens N        and how many of these [128]\n"
+    "  -o, --output FILE     with --scaling, also draw it: x.png, x.svg or x.pdf; '-': instead\n"
     "      --rule            also the rule that each pattern is named by\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
     "      --layer LIST      layers, such as 0,3-5; mean or max of all [all]\n"
@@ -43,7 +45,7 @@ static const char usage[] =
     "      --json, --jsonl   one document, or a line a head, with the same names\n"
     "      --columns LIST    only these columns, in this order, such as layer,head,pattern; also\n"
     "                        rule, even_entropy and even_distance [all but these]\n"
-    "\n"
+    "\n" PLOT_USAGE "\n"
     "Patterns, of which the first that holds is named:\n"
     "  diagonal           diagonal >= 0.5: half of the weight\n"
     "  previous token     previous >= 0.5\n"
@@ -77,6 +79,7 @@ static const struct option table[] = {
     {"scaling", no_argument, NULL, OPTION_SCALING},
     {"sizes", required_argument, NULL, OPTION_SIZES},
     {"tokens", required_argument, NULL, OPTION_TOKENS},
+    PLOT_OPTIONS,
     SELECTION_OPTIONS,
     MODEL_OPTIONS,
     {"batch", required_argument, NULL, OPTION_BATCH},
@@ -94,6 +97,7 @@ struct heads_command {
 	bool help, rule, similar, scaling;
 	double limit; /* of --similar */
 	struct scaling_sizes sizes;
+	struct plot_request plot;
 	enum table_format format;
 	const char *columns; /* --columns, or NULL */
 	struct table_columns table;
@@ -116,7 +120,7 @@ static enum attn_status option_similar(struct heads_command *c, const struct opt
 
 static enum attn_status option_sizes(struct heads_command *c, const struct options *o, struct attn_error *err)
 {
-	const struct option_counts range = {1, SCALING_LARGEST, c->sizes.sizes, SCALING_SIZES};
+	const struct option_counts range = {1, SCALING_SIZE_MOST, c->sizes.sizes, SCALING_SIZES};
 	return option_counts(o, &range, &c->sizes.count, err);
 }
 
@@ -137,6 +141,8 @@ static enum attn_status parse(struct heads_command *c, struct options *o, struct
 			status = option_sizes(c, o, err);
 		else if (id == OPTION_TOKENS)
 			status = option_count(o, 1, SCALING_TOKENS_MOST, &c->sizes.tokens, err);
+		else if (is_plot_option(id))
+			status = plot_option(&c->plot, id, o, err);
 		else if (is_model_option(id))
 			status = inputs_model_option(&c->in, id, o, err);
 		else if (is_selection_option(id))
@@ -191,6 +197,8 @@ static enum attn_status scale_input(struct heads_command *c, struct scaling *s, 
 {
 	char joins[24];
 	TRY(inputs_open(&c->in, self, argc, argv, err));
+	if (c->plot.path)
+		TRY(inputs_spare(&c->in, c->plot.path, err));
 	TRY(scaling_columns(&c->table, c->in.info->has_batch, c->columns, err));
 	TRY(selection_open(&c->selected, &c->selection, c->in.info, err));
 	if (selection_joins(&c->selected, &c->selection, joins, sizeof joins))
@@ -229,9 +237,12 @@ static enum attn_status inspect_scaling(struct heads_command *c, const struct co
 	struct scaling s = {0};
 	TRY(check_scaling(c, err));
 	TRY(table_format_columns(&c->format, c->columns, err));
+	TRY(plot_open(&c->plot, err));
 	enum attn_status status = c->sizes.count ? scale_sizes(c, &s, self, argc, argv, err)
 						 : scale_input(c, &s, self, argc, argv, err);
-	if (status == ATTN_OK)
+	if (status == ATTN_OK && c->plot.path)
+		status = scaling_draw(&s, &c->sizes, &c->plot, self, err);
+	if (status == ATTN_OK && !plot_replaces_table(&c->plot))
 		status = scaling_write(&s, &c->table, table_format_settle(c->format), self, err);
 	scaling_release(&s);
 	return status;
@@ -242,6 +253,9 @@ static enum attn_status check_asked(const struct heads_command *c, struct attn_e
 {
 	if (c->sizes.count && !c->scaling)
 		return attn_fail(err, ATTN_USAGE, "'--sizes' also requires '--scaling'");
+	if ((c->plot.path || c->plot.option) && !c->scaling)
+		return attn_fail(err, ATTN_USAGE, "'%s' also requires '--scaling'",
+				 c->plot.path ? "--output" : "--theme");
 	if (c->sizes.tokens && !c->sizes.count)
 		return attn_fail(err, ATTN_USAGE, "'--tokens' also requires '--sizes'");
 	return ATTN_OK;
@@ -280,7 +294,7 @@ static enum attn_status inspect(struct heads_command *c, const struct command *s
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
-	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
+	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table};
 	struct heads_command c = {0};
 	enum attn_status status = parse(&c, &o, err);
 	if (status == ATTN_OK)
@@ -291,6 +305,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	head_places_release(&c.places);
 	selection_release(&c.selected);
 	view_request_release(&c.view);
+	plot_release(&c.plot);
 	inputs_release(&c.in);
 	return status;
 }

@@ -3,6 +3,7 @@
 #define ATTN_CMD_SCALING_H
 
 #include "cmd/inputs.h"
+#include "cmd/plots.h"
 #include "cmd/ranking_output.h"
 #include "cmd/table.h"
 #include "consumers/spread.h"
@@ -31,9 +32,9 @@ enum attn_status scaling_add(struct scaling *s, struct inputs *in, const struct 
 void scaling_release(struct scaling *s); /* safe on a zeroed one */
 
 enum {
-	SCALING_SIZES = 64,      /* of --sizes, at most */
-	SCALING_LARGEST = 16384, /* head size */
-	SCALING_TOKENS = 128,    /* where --tokens does not say it */
+	SCALING_SIZES = 64, /* of --sizes, at most */
+	SCALING_SIZE_MOST = 16384,
+	SCALING_TOKENS = 128, /* where --tokens does not say it */
 	SCALING_TOKENS_MOST = 4096
 };
 
@@ -46,6 +47,17 @@ enum attn_status scaling_add_sizes(struct scaling *s, const struct scaling_sizes
 				   const struct bundle *settings, const struct command *self,
 				   struct attn_error *err);
 
+/* What figures of heads there are, with and without the scale.  NAN where there is nothing to say. */
+enum scaling_figure {
+	SCALING_VARIANCE,
+	SCALING_ENTROPY, /* bits */
+	SCALING_LARGEST,
+	SCALING_GRADIENT,
+	SCALING_JACOBIAN,
+	SCALING_FIGURES
+};
+double scaling_value(const struct scaling_line *line, enum scaling_figure figure, bool unscaled);
+
 /* The columns, of which `list` (NULL: all) are chosen: ATTN_USAGE as table_choose. */
 enum attn_status scaling_columns(struct table_columns *t, bool has_batch, const char *list,
 				 struct attn_error *err);
@@ -53,5 +65,9 @@ enum attn_status scaling_columns(struct table_columns *t, bool has_batch, const 
 /* A line for each head on standard output; `format` is settled. */
 enum attn_status scaling_write(const struct scaling *s, const struct table_columns *columns,
 			       enum table_format format, const struct command *self, struct attn_error *err);
+
+/* Draw the figures by size, where some are given, else by layer or head. */
+enum attn_status scaling_draw(const struct scaling *s, const struct scaling_sizes *sizes,
+			      struct plot_request *plot, const struct command *self, struct attn_error *err);
 
 #endif

@@ -4,26 +4,9 @@
 #include "cmd/columns.h"
 #include "cmd/scaling.h"
 
-/* The figures of a spread, each with and without the scale. */
-static const struct figure {
-	const char *name, *heading;
-	size_t offset;
-	bool softmax; /* of no other normaliser */
-	double unit;
-} figures[] = {
-    {"variance", "variance", offsetof(struct spread, variance), false, 1},
-    {"entropy", "entropy", offsetof(struct spread, entropy), false, 1 / M_LN2}, /* bits */
-    {"largest", "largest", offsetof(struct spread, largest), false, 1},
-    {"gradient", "gradient", offsetof(struct spread, gradient), true, 1},
-    {"jacobian", "jacobian", offsetof(struct spread, jacobian), true, 1},
-};
-
-static const char *const unscaled_names[] = {"unscaled_variance", "unscaled_entropy", "unscaled_largest",
-					     "unscaled_gradient", "unscaled_jacobian"};
-
-enum {
-	FIGURES = sizeof figures / sizeof *figures
-};
+static const char *const names[SCALING_FIGURES] = {"variance", "entropy", "largest", "gradient", "jacobian"};
+static const char *const unscaled_names[SCALING_FIGURES] = {
+    "unscaled_variance", "unscaled_entropy", "unscaled_largest", "unscaled_gradient", "unscaled_jacobian"};
 
 enum attn_status scaling_columns(struct table_columns *t, bool has_batch, const char *list,
 				 struct attn_error *err)
@@ -32,22 +15,33 @@ enum attn_status scaling_columns(struct table_columns *t, bool has_batch, const 
 	*t = (struct table_columns){0};
 	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
 		table_add_column(t, first[i]);
-	for (size_t i = 0; i < FIGURES; i++)
-		table_add_column(t, figures[i].name);
-	for (size_t i = 0; i < FIGURES; i++)
+	for (size_t i = 0; i < SCALING_FIGURES; i++)
+		table_add_column(t, names[i]);
+	for (size_t i = 0; i < SCALING_FIGURES; i++)
 		table_add_column(t, unscaled_names[i]);
 	if (has_batch)
 		table_add_column(t, "batch");
 	return table_choose(t, list, err);
 }
 
-/* NAN where there is nothing to say. */
-static double value_of(const struct figure *figure, const struct scaling_line *line, bool unscaled)
+double scaling_value(const struct scaling_line *line, enum scaling_figure figure, bool unscaled)
 {
 	const struct spread *s = unscaled ? &line->unscaled : &line->scaled;
-	if (s->queries == 0 || (figure->softmax && !line->softmax))
+	bool of_softmax = figure == SCALING_GRADIENT || figure == SCALING_JACOBIAN;
+	if (s->queries == 0 || (of_softmax && !line->softmax))
 		return NAN;
-	return *(const double *)((const char *)s + figure->offset) * figure->unit;
+	switch (figure) {
+	case SCALING_VARIANCE:
+		return s->variance;
+	case SCALING_ENTROPY:
+		return s->entropy / M_LN2;
+	case SCALING_LARGEST:
+		return s->largest;
+	case SCALING_GRADIENT:
+		return s->gradient;
+	default:
+		return s->jacobian;
+	}
 }
 
 /* --- for programs -------------------------------------------------------------------------- */
@@ -67,8 +61,8 @@ static void add_cells(const struct scaling *s, const struct scaling_line *line, 
 	table_end_cell(row);
 	buffer_printf(&row->text, "%zu", line->scaled.queries);
 	table_end_cell(row);
-	for (size_t i = 0; i < 2 * (size_t)FIGURES; i++) {
-		double value = value_of(&figures[i % FIGURES], line, i >= FIGURES);
+	for (size_t i = 0; i < 2 * (size_t)SCALING_FIGURES; i++) {
+		double value = scaling_value(line, i % SCALING_FIGURES, i >= SCALING_FIGURES);
 		if (!isnan(value))
 			buffer_add_float(&row->text, (float)value);
 		else if (format != TABLE_TSV)
@@ -112,7 +106,7 @@ enum {
 	TEXT_SIZE,
 	TEXT_SCALE,
 	TEXT_FIGURES,
-	TEXT_COLUMNS = TEXT_FIGURES + 2 * FIGURES
+	TEXT_COLUMNS = TEXT_FIGURES + 2 * SCALING_FIGURES
 };
 
 /* What stands in a column of a line (NULL: of the headings). */
@@ -121,14 +115,14 @@ static void text_cell(const struct scaling *s, const struct scaling_line *line, 
 {
 	static const char *const headings[] = {"batch", "layer", "head", "d", "scale"};
 	char number[FIGURE_SIZE], name[200];
-	size_t figure = (column - TEXT_FIGURES) / 2;
+	enum scaling_figure figure = (column - TEXT_FIGURES) / 2;
 	bool unscaled = (column - TEXT_FIGURES) % 2;
 	buffer_clear(cell);
 	buffer_add(cell, "", 0);
 	if (column >= TEXT_FIGURES) {
-		double value = line ? value_of(&figures[figure], line, unscaled) : NAN;
+		double value = line ? scaling_value(line, figure, unscaled) : NAN;
 		if (!line)
-			buffer_add_string(cell, unscaled ? "without" : figures[figure].heading);
+			buffer_add_string(cell, unscaled ? "without" : names[figure]);
 		if (isnan(value))
 			return;
 		figure_format(value, number);

@@ -134,4 +134,47 @@ PYTHON
 else
 	skip 'random heads by NumPy'
 fi
+
+# Pictures: in each format, the same twice, with what they are of as text; and in the place of the table.
+if ! attn heatmap "$root/samples/hand.json" --head 0 -o probe.png 2> err; then
+	skip 'pictures: no Pango here'
+	finish
+fi
+status 0 attn inspect heads --scaling --sizes 4,16,64 -o sizes.svg
+says "wrote 'sizes.svg'"
+is 'and the table' "$(wc -l < out)" 4
+ok 'the legend' grep -q '>not divided</text>' sizes.svg
+for text in 'variance of the scores' 'entropy of a row, in bits' 'largest weight of a row' 'head size d' 4 16 64; do
+	ok "'$text'" grep -qF ">$text</text>" sizes.svg
+done
+# 4 panels of 3 sizes, and the legend; a halo and a disc, and a hole in what is not divided
+is 'a dot for each' "$(grep -c '<circle' sizes.svg)" $(((4 * 3 + 1) * (2 + 3)))
+cp sizes.svg first.svg
+status 0 attn inspect heads --scaling --sizes 4,16,64 -o sizes.svg --threads 1
+same 'the same twice' sizes.svg first.svg
+status 0 attn inspect heads --scaling --model "$model" --text 'Once upon a time' -o layers.svg --title 'as a title'
+ok 'its title' grep -q '<title>as a title</title>' layers.svg
+ok 'by layer' grep -q '>layer</text>' layers.svg
+ok 'what lines are' grep -q 'lines are means of a layer' layers.svg
+status 0 attn inspect heads --scaling hand.json -o - --format pdf --theme dark --width 84mm
+ok 'PDF in the place of the table' grep -aq '^%PDF' out
+status 0 attn inspect heads --scaling hand.json -o x.png --width 3in --dpi 200
+is 'as wide as asked for' "$(od -An -j16 -N4 -tu1 x.png | tr -s ' ')" ' 0 0 2 88'
+status 2 attn inspect heads --scaling hand.json -o x.png --width 40px
+says 'the plot has no room'
+status 2 attn inspect heads --scaling hand.json -o x.gif
+says "'x.gif' ends in '.gif', expected .png, .svg or .pdf"
+cp hand.json input.png
+status 2 attn inspect heads --scaling input.png -o input.png
+says "'input.png' is an input and would be replaced"
+status 2 attn inspect heads --scaling hand.json --theme dark
+says "'--theme' is of a picture: it also requires -o FILE"
+status 2 attn inspect heads hand.json -o y.png
+says "'--output' also requires '--scaling'"
+status 1 attn inspect heads --scaling none.json -o y.png
+ok 'nothing is made of nothing' test ! -e y.png
+if [ -w /dev/full ]; then
+	status 4 attn inspect heads --scaling hand.json -o /dev/full
+	says 'No space left on device'
+fi
 finish
