@@ -196,7 +196,9 @@ _attn()
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare) options="--tolerance --pretty --threads --quiet --help $model $forms $settings" ;;
-	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
+	bench) options="--shape --mode --causal --model --tokens --lengths --kind --dry-run --output --format --title
+			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help
+			--text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
