@@ -54,7 +54,7 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
-				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | =) ;;
+				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -75,7 +75,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -153,7 +153,7 @@ _attn()
 		fi
 		return
 		;;
-	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-o | --model | --text-file | --ids | --type-ids | --target-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
 		_attn_files "$word"
 		return
 		;;

@@ -36,7 +36,7 @@ static enum attn_status make_ids(struct bench_model *b, size_t tokens, struct at
 		return attn_fail_memory(err);
 	for (size_t i = 0; i < tokens; i++)
 		b->ids[i] = i * 7919 % words;
-	b->text = (struct text_ids){b->ids, NULL, tokens};
+	b->text = (struct text_ids){.ids = b->ids, .count = tokens};
 	return model_check_text(b->model, &b->text, err);
 }
 
@@ -71,7 +71,9 @@ void bench_model_release(struct bench_model *b)
 
 static enum attn_status open_rows(struct bench_model *b, struct row_source **source, struct attn_error *err)
 {
-	const struct model_want want = {.rows = {.weights = b->layers.weights != NULL}, .to_end = true};
+	const struct model_want want = {.rows = {.weights = b->layers.weights != NULL},
+					.source = b->model->encoder ? &b->text : NULL,
+					.to_end = true};
 	return model_rows_new(source, b->model, &b->text, &want, err);
 }
 

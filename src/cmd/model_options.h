@@ -6,11 +6,13 @@
 #include "util/buffer.h"
 
 struct model_options {
-	const char *model;          /* a folder or file; NULL: an INPUT is given */
-	const char *text, *file;    /* the text itself, or what it is in; "-" is standard input */
-	const char *pair;           /* a second text */
-	const char *ids, *type_ids; /* a list, or a FILE.npy */
-	const char *kind;           /* of attention: "encoder", "decoder" */
+	const char *model;               /* a folder or file; NULL: an INPUT is given */
+	const char *text, *file;         /* the text itself, or what it is in; "-" is standard input */
+	const char *pair;                /* a second text */
+	const char *ids, *type_ids;      /* a list, or a FILE.npy */
+	const char *target, *target_ids; /* what a decoder beside an encoder reads: a text, or as ids */
+	const char *kind;                /* of attention: "encoder", "decoder", "cross" */
+	size_t generate;                 /* tokens that a decoder writes at most; 0: none */
 	bool no_special;
 	const char *last; /* the last of these options, for messages; NULL: none */
 };
@@ -23,6 +25,9 @@ struct model_options {
 	    {"ids", required_argument, NULL, OPTION_IDS},                                                    \
 	    {"type-ids", required_argument, NULL, OPTION_TYPE_IDS},                                          \
 	    {"attention", required_argument, NULL, OPTION_ATTENTION},                                        \
+	    {"target", required_argument, NULL, OPTION_TARGET},                                              \
+	    {"target-ids", required_argument, NULL, OPTION_TARGET_IDS},                                      \
+	    {"generate", required_argument, NULL, OPTION_GENERATE},                                          \
 	{                                                                                                    \
 		"no-special", no_argument, NULL, OPTION_NO_SPECIAL                                           \
 	}

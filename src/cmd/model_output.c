@@ -59,7 +59,7 @@ static struct model_file hidden_file(const struct model_output *o, const struct 
 	     .dtype = DTYPE_F32,
 	     .rank = 3,
 	     .axes = {{.name = "layer", .length = in->model->a.layers + 1},
-		      {.name = "token", .length = in->text.count, .labels = &in->tokens},
+		      {.name = "token", .length = in->text.count, .labels = &in->text.tokens},
 		      {.name = "column", .length = in->model->a.width}}}};
 }
 
@@ -71,7 +71,7 @@ static struct model_file logits_file(const struct model_output *o, const struct 
 	     .value_name = "logit",
 	     .dtype = DTYPE_F32,
 	     .rank = 2,
-	     .axes = {{.name = "token", .length = in->text.count, .labels = &in->tokens},
+	     .axes = {{.name = "token", .length = in->text.count, .labels = &in->text.tokens},
 		      {.name = "id", .length = model_outputs(in->model)}}}};
 }
 
@@ -84,7 +84,7 @@ static enum attn_status file_size(const struct model_file *file, const struct mo
 	bundle_init(&labels);
 	enum attn_status status = result_format(file->path, &format, err);
 	if (status == ATTN_OK)
-		status = copy_tokens(&labels, &in->tokens, err);
+		status = copy_tokens(&labels, &in->text.tokens, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_size(format, &file->spec, 1, &labels, &size, &exact, err);
 	if (status == ATTN_OK)
@@ -118,7 +118,7 @@ static enum attn_status write_tensor(const struct command *self, const struct mo
 		count *= file->spec.axes[axis].length;
 	enum attn_status status = result_format(file->path, &format, err);
 	if (status == ATTN_OK)
-		status = copy_tokens(&labels, &in->tokens, err);
+		status = copy_tokens(&labels, &in->text.tokens, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_open(&writer, file->path, format, &file->spec, 1, &labels, err);
 	if (status == ATTN_OK)
@@ -162,7 +162,7 @@ static double log_sum(const float *logits, size_t count)
 
 static const char *token_of(const struct model_input *in, size_t id)
 {
-	const char *token = in->tokenizer ? tokenizer_token(in->tokenizer, id) : NULL;
+	const char *token = in->text.tokenizer ? tokenizer_token(in->text.tokenizer, id) : NULL;
 	return token ? token : "";
 }
 

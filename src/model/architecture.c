@@ -116,10 +116,11 @@ static enum attn_status read_choices(struct architecture *a, const struct config
 	return config_bool(c, "tie_word_embeddings", f->tied, &a->tied, err);
 }
 
-enum attn_status architecture_init(struct architecture *a, const struct config *c, struct attn_error *err)
+enum attn_status architecture_init(struct architecture *a, const struct family *family,
+				   const struct config *c, struct attn_error *err)
 {
-	*a = (struct architecture){0};
-	enum attn_status status = find_family(a, c, err);
+	*a = (struct architecture){.family = family, .bucket_distance = 128};
+	enum attn_status status = family ? ATTN_OK : find_family(a, c, err);
 	if (status == ATTN_OK)
 		status = read_sizes(a, c, err);
 	if (status == ATTN_OK)

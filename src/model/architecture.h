@@ -3,6 +3,8 @@
 #ifndef ATTN_MODEL_ARCHITECTURE_H
 #define ATTN_MODEL_ARCHITECTURE_H
 
+#include <stdint.h>
+
 #include "attention/rotary.h"
 #include "kernels/activation.h"
 #include "model/config.h"
@@ -16,6 +18,8 @@ struct rope {
 	float *short_factors, *long_factors; /* (r/2), owned; long ones for texts longer than `longest`; or
 					      * NULL */
 };
+
+#define LAST_OF_TARGET SIZE_MAX /* a target's last token, which says the language, comes first */
 
 struct architecture {
 	const struct family *family;
@@ -33,10 +37,15 @@ struct architecture {
 	double softcap;         /* of scores; 0: none */
 	bool alibi;             /* scores have biases by distance (Press et al. 2022) */
 	size_t buckets;         /* of relative biases; 0: none */
+	size_t bucket_distance; /* where the last of them begins */
 	double head_softcap;    /* of logits; 0: none */
+	double head_scale;      /* of logits; 0: 1 */
+	bool ungated;           /* feed-forward layers have no gates, though the family has */
+	size_t first_token;     /* what a decoder begins with, beside an encoder; or LAST_OF_TARGET */
 	double scale;           /* of scores */
 	bool scale_by_layer;    /* and divided by the layer's number + 1 */
 	size_t padding;         /* the padding token's id, where the scheme asks for it */
+	double sine_steps;      /* from the first sine to one 10,000 times as slow */
 	size_t first_position;  /* the row of positions that token 0 has */
 
 	size_t window; /* how many keys, with its own, a query of a sliding layer attends to at most; of an
@@ -61,8 +70,10 @@ struct architecture {
 	enum activation head_activation;
 };
 
-/* ATTN_BAD_INPUT that names key, found and expected; an unknown model_type lists those known. */
-enum attn_status architecture_init(struct architecture *a, const struct config *c, struct attn_error *err);
+/* Of the model_type's family, or of another that the config is of as well (NULL: that).  ATTN_BAD_INPUT
+ * that names key, found and expected; an unknown model_type lists those known. */
+enum attn_status architecture_init(struct architecture *a, const struct family *family,
+				   const struct config *c, struct attn_error *err);
 void architecture_release(struct architecture *a); /* safe on a zeroed one */
 
 /* For families: layers that slides(layer, n) says have the window, or those that 'layer_types' names. */

@@ -1,4 +1,5 @@
 /* From ids to what enters the first layer: words, positions and token types, added up. */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +29,11 @@ enum attn_status model_check_text(const struct model *m, const struct text_ids *
 			    "token %zu has type %zu, but '%s' of '%s' has rows for types below %zu", i,
 			    text->types[i], m->types->name, path, m->types->shape[0]);
 	}
-	if (text->count > room(m))
+	if (text->count > room(m) || text->first > room(m) - text->count)
 		return attn_fail(
 		    err, ATTN_BAD_INPUT,
 		    "the text has %zu tokens, but '%s' has positions for %zu: give a shorter one",
-		    text->count, path, room(m));
+		    text->first + text->count, path, room(m));
 	return ATTN_OK;
 }
 
@@ -46,6 +47,18 @@ static enum attn_status add_row(const struct model_tensor *table, size_t row, si
 	return ATTN_OK;
 }
 
+/* What token `position` has added to to[width]: in the one half sines of position / 10000^(j / steps), in
+ * the other cosines (Junczys-Dowmunt et al. 2018; Vaswani et al. 2017 have them in turn). */
+static void add_sines(size_t position, size_t width, double steps, float *to)
+{
+	size_t half = width / 2;
+	for (size_t j = 0; j < half; j++) {
+		double angle = (double)position * pow(10000, -(double)j / steps);
+		to[j] += (float)sin(angle);
+		to[half + j] += (float)cos(angle);
+	}
+}
+
 /* The row of a token in the table of positions; *counted tokens were before it. */
 static size_t position_row(const struct architecture *a, size_t id, size_t *counted)
 {
@@ -57,7 +70,7 @@ static size_t position_row(const struct architecture *a, size_t id, size_t *coun
 enum attn_status model_embed(const struct model *m, const struct text_ids *text, float *out,
 			     struct attn_error *err)
 {
-	size_t width = m->a.embedding_width, counted = 0;
+	size_t width = m->a.embedding_width, counted = text->first;
 	float *row = floats_alloc(width);
 	enum attn_status status = row ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < text->count && status == ATTN_OK; i++) {
@@ -69,6 +82,8 @@ enum attn_status model_embed(const struct model *m, const struct text_ids *text,
 		if (status == ATTN_OK && m->positions)
 			status = add_row(m->positions, position_row(&m->a, text->ids[i], &counted), width,
 					 row, to, err);
+		if (m->a.family->scheme == POSITIONS_SINES)
+			add_sines(m->a.first_position + text->first + i, width, m->a.sine_steps, to);
 		if (status == ATTN_OK && m->types)
 			status = add_row(m->types, text->types ? text->types[i] : 0, width, row, to, err);
 	}

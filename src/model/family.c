@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const struct family *const *const tables[] = {encoder_families, decoder_families, relative_families,
-						     older_families};
+						     older_families, translator_families};
 
 enum {
 	TABLES = sizeof tables / sizeof *tables,
@@ -40,11 +40,7 @@ const char *family_refusal(const char *model_type)
 	    {"deepseek_v2", "has a mixture of experts"},
 	    {"deepseek_v3", "has a mixture of experts"},
 	    {"olmoe", "has a mixture of experts"},
-	    {"t5", "is an encoder and a decoder"},
-	    {"mt5", "is an encoder and a decoder"},
-	    {"bart", "is an encoder and a decoder"},
-	    {"mbart", "is an encoder and a decoder"},
-	    {"marian", "is an encoder and a decoder"},
+	    {"umt5", "has biases by distance in each layer"},
 	    {"pegasus", "is an encoder and a decoder"},
 	    {"whisper", "is an encoder and a decoder"},
 	    {"vit", "reads pictures"},

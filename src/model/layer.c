@@ -170,8 +170,9 @@ static enum attn_status find_projections(const struct finder *f, size_t number, 
 		out->key = part_of(&all, queries, keys);
 		out->value = part_of(&all, queries + keys, keys);
 	} else {
+		bool key_bias = a->attention_bias && !a->family->no_key_bias;
 		TRY(find_linear(f, names->query, number, a->width, queries, a->attention_bias, &out->query));
-		TRY(find_linear(f, names->key, number, a->width, keys, a->attention_bias, &out->key));
+		TRY(find_linear(f, names->key, number, a->width, keys, key_bias, &out->key));
 		TRY(find_linear(f, names->value, number, a->width, keys, a->attention_bias, &out->value));
 	}
 	return find_linear(f, names->output, number, queries, a->width, a->output_bias, &out->output);
@@ -223,11 +224,37 @@ static enum attn_status find_mlp(const struct finder *f, size_t number, struct l
 		out->gate = part_of(&both, 0, a->inner);
 		out->up = part_of(&both, a->inner, a->inner);
 	} else {
-		if (names->gate)
+		if (names->gate && !a->ungated)
 			TRY(find_linear(f, names->gate, number, a->width, a->inner, a->mlp_bias, &out->gate));
-		TRY(find_linear(f, names->up, number, a->width, a->inner, a->mlp_bias, &out->up));
+		TRY(find_linear(f, a->ungated ? names->ungated : names->up, number, a->width, a->inner,
+				a->mlp_bias, &out->up));
 	}
 	return find_linear(f, names->down, number, a->inner, a->width, a->mlp_bias, &out->down);
+}
+
+/* Keys and values are made of states as wide as the decoder's. */
+static enum attn_status find_crossing(const struct finder *f, size_t number, struct crossing *out)
+{
+	const struct architecture *a = f->a;
+	const struct tensor_names *names = &a->family->names;
+	size_t size = a->heads * a->head_size;
+	bool key_bias = a->attention_bias && !a->family->no_key_bias;
+	if (!names->cross_query)
+		return ATTN_OK;
+	TRY(find_norm(f, names->cross_norm, number, a->width, &out->norm));
+	TRY(find_linear(f, names->cross_query, number, a->width, size, a->attention_bias, &out->query));
+	if (names->cross_key_value) {
+		struct linear both;
+		TRY(find_linear(f, names->cross_key_value, number, a->width, 2 * size, a->attention_bias,
+				&both));
+		out->key = part_of(&both, 0, size);
+		out->value = part_of(&both, size, size);
+	} else {
+		TRY(find_linear(f, names->cross_key, number, a->width, size, key_bias, &out->key));
+		TRY(find_linear(f, names->cross_value, number, a->width, size, a->attention_bias,
+				&out->value));
+	}
+	return find_linear(f, names->cross_output, number, size, a->width, a->output_bias, &out->output);
 }
 
 enum attn_status find_layer(const struct finder *f, size_t number, struct layer *out)
@@ -235,5 +262,6 @@ enum attn_status find_layer(const struct finder *f, size_t number, struct layer 
 	*out = (struct layer){0};
 	TRY(find_norms(f, number, out));
 	TRY(find_projections(f, number, out));
+	TRY(find_crossing(f, number, &out->cross));
 	return find_mlp(f, number, out);
 }

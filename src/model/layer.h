@@ -22,10 +22,17 @@ struct expert {
 	struct linear gate, up, down;
 };
 
+/* Attention to what an encoder made. */
+struct crossing {
+	struct norm norm;
+	struct linear query, key, value, output;
+};
+
 struct layer {
 	struct norm attention_norm, mlp_norm, query_norm, key_norm;
 	struct norm attention_output_norm, mlp_output_norm;
 	struct linear query, key, value, output, gate, up, down;
+	struct crossing cross; /* NULL cross.query.w.data: there is none */
 	struct linear router;
 	struct expert *experts; /* (experts), owned: instead of gate, up and down; or NULL */
 	struct linear fused;    /* FUSED_BY_HEAD instead of query, key and value */

@@ -15,7 +15,10 @@ static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
 	const struct tensor_names *names = &a->family->names;
 	const struct finder f = finder_of(m, err);
 	size_t width = a->embedding_width;
-	TRY(find_tensor(&f, names->words, ".weight", 0, true, a->vocabulary, width, &m->words));
+	if (names->own_words)
+		TRY(find_tensor(&f, names->own_words, ".weight", 0, false, 0, width, &m->words));
+	if (!m->words)
+		TRY(find_tensor(&f, names->words, ".weight", 0, true, a->vocabulary, width, &m->words));
 	if (names->positions)
 		TRY(find_tensor(&f, names->positions, ".weight", 0, true, a->positions + a->first_position,
 				width, &m->positions));
@@ -31,6 +34,29 @@ static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
 			: ATTN_OK;
 }
 
+/* Sizes, tables and room for layers of the family, or of the checkpoint's own. */
+static enum attn_status open_stack(struct model *m, const struct family *family, struct attn_error *err)
+{
+	TRY(architecture_init(&m->a, family, checkpoint_config(m->checkpoint), err));
+	TRY(find_embeddings(m, err));
+	m->layers = array_alloc(m->a.layers, sizeof *m->layers);
+	return m->layers ? ATTN_OK : attn_fail_memory(err);
+}
+
+static enum attn_status open_encoder(struct model *m, struct attn_error *err)
+{
+	m->encoder = calloc(1, sizeof *m->encoder);
+	if (!m->encoder)
+		return attn_fail_memory(err);
+	m->encoder->checkpoint = m->checkpoint;
+	m->encoder->inner = true;
+	TRY(open_stack(m->encoder, m->a.family->encoder, err));
+	return m->encoder->a.width == m->a.width
+		   ? ATTN_OK
+		   : attn_fail(err, ATTN_BAD_INPUT, "'%s': the encoder is %zu wide and the decoder %zu",
+			       checkpoint_path(m->checkpoint), m->encoder->a.width, m->a.width);
+}
+
 enum attn_status model_open(struct model **out, const char *path, struct attn_error *err)
 {
 	struct model *m = *out = calloc(1, sizeof *m);
@@ -38,11 +64,9 @@ enum attn_status model_open(struct model **out, const char *path, struct attn_er
 		return attn_fail_memory(err);
 	enum attn_status status = checkpoint_open(&m->checkpoint, path, err);
 	if (status == ATTN_OK)
-		status = architecture_init(&m->a, checkpoint_config(m->checkpoint), err);
-	if (status == ATTN_OK)
-		status = find_embeddings(m, err);
-	if (status == ATTN_OK && !(m->layers = array_alloc(m->a.layers, sizeof *m->layers)))
-		status = attn_fail_memory(err);
+		status = open_stack(m, NULL, err);
+	if (status == ATTN_OK && m->a.family->encoder)
+		status = open_encoder(m, err);
 	if (status != ATTN_OK) {
 		model_free(m);
 		*out = NULL;
@@ -54,12 +78,14 @@ void model_free(struct model *m)
 {
 	if (!m)
 		return;
+	model_free(m->encoder);
 	for (size_t i = 0; m->layers && i < m->a.layers; i++)
 		free(m->layers[i].experts);
 	free(m->layers);
 	float_pool_release(&m->floats);
 	architecture_release(&m->a);
-	checkpoint_free(m->checkpoint);
+	if (!m->inner)
+		checkpoint_free(m->checkpoint);
 	free(m);
 }
 
@@ -93,8 +119,9 @@ static bool is_of(const struct linear *l, const struct model_tensor *t)
 enum attn_status model_check_weights(const struct model *m, size_t layer, struct attn_error *err)
 {
 	const struct layer *l = &m->layers[layer];
-	const struct linear *const all[] = {&l->query, &l->key, &l->value, &l->output,
-					    &l->gate,  &l->up,  &l->down};
+	const struct linear *const all[] = {&l->query,     &l->key,         &l->value,       &l->output,
+					    &l->gate,      &l->up,          &l->down,        &l->cross.query,
+					    &l->cross.key, &l->cross.value, &l->cross.output};
 	for (size_t i = 0; i < checkpoint_tensors(m->checkpoint); i++) {
 		const struct model_tensor *t = checkpoint_tensor(m->checkpoint, i);
 		bool used = false;
@@ -119,6 +146,16 @@ static enum attn_status find_head_matrix(struct model *m, const struct finder *f
 	return t ? find_matrix(f, t, &m->head.out.w) : ATTN_OK;
 }
 
+static enum attn_status find_shift(const struct finder *f, const char *name, size_t outputs,
+				   const float **out)
+{
+	const struct model_tensor *t;
+	TRY(find_tensor(f, name, "", 0, false, 1, outputs, &t));
+	float *to = t ? float_pool_take(f->floats, outputs) : NULL;
+	*out = to;
+	return !t ? ATTN_OK : to ? model_tensor_floats(t, 0, outputs, to, f->err) : attn_fail_memory(f->err);
+}
+
 static enum attn_status find_head(struct model *m, const struct finder *f)
 {
 	const struct tensor_names *names = &m->a.family->names;
@@ -135,6 +172,8 @@ static enum attn_status find_head(struct model *m, const struct finder *f)
 		TRY(find_norm(f, names->head_norm, 0, narrow, &m->head.norm));
 	}
 	TRY(find_head_matrix(m, f, narrow));
+	if (m->head.out.w.data && names->head_shift)
+		TRY(find_shift(f, names->head_shift, m->head.out.w.cols, &m->head.shift));
 	if (!m->head.out.w.data || (!names->head_dense && !names->head_bias))
 		return ATTN_OK;
 	return find_vector(f, names->head_bias ? names->head_bias : names->head,

@@ -8,17 +8,21 @@
 struct text_ids {
 	const size_t *ids, *types; /* (count) each; NULL types: all 0 */
 	size_t count;
+	size_t first; /* how many tokens are before it, that a KV cache has */
 };
 
 /* What makes logits of the last hidden states. */
 struct head {
 	struct linear dense; /* before an activation and a norm; NULL dense.w.data: none of these */
 	struct norm norm;
-	struct linear out; /* (width, outputs); NULL out.w.data: the model has no head */
+	struct linear out;  /* (width, outputs); NULL out.w.data: the model has no head */
+	const float *shift; /* (outputs) added to logits; or NULL */
 };
 
 struct model {
 	struct checkpoint *checkpoint;
+	struct model *encoder; /* whose states a decoder attends to, of the same checkpoint; or NULL */
+	bool inner;            /* it is an encoder of that kind: the checkpoint is another's */
 	struct architecture a;
 	struct float_pool floats;
 
