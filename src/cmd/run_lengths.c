@@ -37,6 +37,10 @@ static enum attn_status check(const struct inputs *in, struct attn_error *err)
 		return attn_fail(
 		    err, ATTN_USAGE,
 		    "'--lengths' asks what computing costs, and of a stored result nothing is computed");
+	if (!a && in->model.model->encoder)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--lengths' is of one text, and this is of a decoder and its encoder: give "
+				 "'--attention encoder'");
 	const char *own = a ? own_length(a) : NULL;
 	return own ? attn_fail(err, ATTN_USAGE,
 			       "'--lengths' and %s cannot be combined: that has a length of its own", own)

@@ -106,4 +106,8 @@ status 2 attn run long.json --dry-run --lengths 8 --blocks size=4,global=1
 says "'blocks' cannot be combined"
 status 2 attn run --model "$model" --ids 1,2 --output o.npy --layer 0 --dry-run --lengths 8
 status 2 attn run long.json --dry-run --lengths 16,8
+translator=$root/samples/aren-transliteration
+status 2 attn run --model "$translator" --text عبد --target abd --dry-run --lengths 8
+says "give '--attention encoder'"
+status 0 attn run --model "$translator" --text عبد --attention encoder --dry-run --lengths 8
 finish
