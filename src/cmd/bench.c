@@ -106,7 +106,8 @@ static bool parse_shape(const char *text, bool tokens, struct bench_shape *s)
 		const char *part = i == 1 && !tokens ? NULL : strsep(&rest, "x");
 		if (i == 1 && !tokens)
 			continue;
-		if (!part || !parse_count(part, parts[i]) || *parts[i] == 0 || *parts[i] >= (size_t)1 << 31)
+		if (!part || !parse_count(part, parts[i]) || *parts[i] == 0 ||
+		    *parts[i] > (i == 1 ? BENCH_LONGEST : BENCH_WIDEST))
 			return false;
 	}
 	return !rest;
@@ -127,9 +128,13 @@ static enum attn_status find_shapes(struct bench_command *c, struct attn_error *
 	bool tokens = c->lengths.count == 0;
 	for (size_t i = 0; i < c->shape_count; i++)
 		if (!parse_shape(c->shape_texts[i], tokens, &c->shapes[i]))
-			return attn_fail(err, ATTN_USAGE, "'--shape' is '%s', expected %s", c->shape_texts[i],
-					 tokens ? "heads x tokens x head size, such as 12x2048x64"
-						: "heads x head size, such as 12x64, with --lengths");
+			return attn_fail(
+			    err, ATTN_USAGE,
+			    "'--shape' is '%s', expected %s: at most %d heads, of at most as many numbers",
+			    c->shape_texts[i],
+			    tokens ? "heads x tokens x head size, such as 12x2048x64"
+				   : "with --lengths heads x head size, such as 12x64",
+			    BENCH_WIDEST);
 	if (c->shape_count > 0)
 		return ATTN_OK;
 	c->shape_count = tokens ? sizeof usual / sizeof *usual : 1;

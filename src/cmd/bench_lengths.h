@@ -10,6 +10,7 @@ enum {
 	BENCH_KINDS = 8,         /* at most */
 	BENCH_SHAPES = 64,       /* likewise */
 	BENCH_LONGEST = 1 << 24, /* tokens */
+	BENCH_WIDEST = 1 << 16,  /* heads, and the size of one */
 };
 
 struct bench_lengths {

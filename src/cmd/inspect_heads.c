@@ -240,6 +240,8 @@ static enum attn_status inspect_scaling(struct heads_command *c, const struct co
 	TRY(plot_open(&c->plot, err));
 	enum attn_status status = c->sizes.count ? scale_sizes(c, &s, self, argc, argv, err)
 						 : scale_input(c, &s, self, argc, argv, err);
+	if (status == ATTN_OK && !scaling_changes(&s))
+		report_note(self, "scores are not scaled here: nothing changes without it");
 	if (status == ATTN_OK && c->plot.path)
 		status = scaling_draw(&s, &c->sizes, &c->plot, self, err);
 	if (status == ATTN_OK && !plot_replaces_table(&c->plot))

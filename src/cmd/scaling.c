@@ -82,6 +82,14 @@ static enum attn_status add_lines(struct scaling *s, const struct inputs *in,
 	return ATTN_OK;
 }
 
+bool scaling_changes(const struct scaling *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->lines[i].scale != 1)
+			return true;
+	return false;
+}
+
 enum attn_status scaling_add(struct scaling *s, struct inputs *in, const struct selection *selection,
 			     const struct command *self, struct attn_error *err)
 {
@@ -92,8 +100,6 @@ enum attn_status scaling_add(struct scaling *s, struct inputs *in, const struct 
 				 "its scores",
 				 in->operands[0]);
 	s->has_batch |= in->info->has_batch;
-	if (!is_scaled(in) && s->count == 0)
-		report_note(self, "scores are not scaled here: nothing changes without it");
 	enum attn_status status = stream(&scaled, &unscaled, in, selection, self, err);
 	if (status == ATTN_OK)
 		status = add_lines(s, in, selection, &scaled, &unscaled, err);

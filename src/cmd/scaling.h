@@ -38,6 +38,9 @@ enum {
 	SCALING_TOKENS_MOST = 4096
 };
 
+/* Whether any head is scaled. */
+bool scaling_changes(const struct scaling *s);
+
 /* Append a line for each of some head sizes, of one head with random Q and K of `tokens` tokens, whose
  * numbers are independent, with mean 0 and variance 1.  `settings` are those of the command line. */
 struct scaling_sizes {

@@ -97,7 +97,9 @@ for pair in '--causal --kind full' '--model m --kind full' '--model m --tokens 8
 	says 'cannot be combined'
 done
 status 2 attn bench --lengths 8 --shape 12x64x64
-says "'--shape' is '12x64x64', expected heads x head size, such as 12x64, with --lengths"
+says "'--shape' is '12x64x64', expected with --lengths heads x head size, such as 12x64"
+status 2 attn bench --lengths 8 --dry-run --shape 99999x64
+status 2 attn bench --lengths 8 --dry-run --shape 0x64
 status 2 attn bench --shape 12x64
 says 'expected heads x tokens x head size'
 status 2 attn bench --lengths 8 --dry-run $(printf -- '--shape %sx8 ' {1..33})

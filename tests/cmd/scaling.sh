@@ -48,6 +48,8 @@ says 'scores are not scaled here'
 is 'the same twice' "$(figures 1)" '1.2069 0.469 0.9 0.09 0.18 1.2069 0.469 0.9 0.09 0.18'
 status 0 attn inspect heads --scaling hand.json --temperature 0.5
 is 'a temperature is part of the scale' "$(figures 1)" '1.2069 0.469 0.9 0.09 0.18 1.2069 0.469 0.9 0.09 0.18'
+says 'nothing changes without it'
+status 0 attn inspect heads --scaling --sizes 1,4
 silent
 status 0 attn inspect heads --scaling hand.json --normalizer sparsemax
 is 'no gradient but of softmax' "$(column gradient)$(column unscaled_jacobian)" ''
