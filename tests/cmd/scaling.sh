@@ -103,8 +103,14 @@ status 3 attn inspect heads --scaling hand.json --lambda 0.5
 # As d grows: random Q and K, made again from the manual's words.
 status 0 attn inspect heads --scaling --sizes 4,16,64 --tokens 32 --causal
 silent
-if /usr/bin/python3 -c 'import numpy' 2> err; then
-	/usr/bin/python3 - > twin << 'PYTHON'
+python=
+for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
+	if [ -z "$python" ] && "$candidate" -c 'import numpy' 2> err; then
+		python=$candidate
+	fi
+done
+if [ -n "$python" ]; then
+	"$python" - > twin << 'PYTHON'
 import numpy as np
 
 def numbers(count, seed=[0]):
