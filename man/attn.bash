@@ -184,7 +184,7 @@ _attn()
 	inspect) options="token pairs tokens heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
-			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
+			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
@@ -196,7 +196,9 @@ _attn()
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare) options="--tolerance --pretty --threads --quiet --help $model $forms $settings" ;;
-	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
+	bench) options="--shape --mode --causal --model --tokens --lengths --kind --dry-run --output --format --title
+			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help
+			--text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
@@ -204,7 +206,8 @@ _attn()
 		options="--pairs --conllu --relation --reverse --score --top --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect heads")
-		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+		options="--similar --scaling --sizes --tokens --output --format --title --theme --transparent --font --font-size
+			--width --dpi --no-caption --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;

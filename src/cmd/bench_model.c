@@ -92,14 +92,11 @@ enum attn_status bench_model_run(struct bench_model *b, struct attn_error *err)
 	return status;
 }
 
-enum attn_status bench_model_operations(struct bench_model *b, double *operations, struct attn_error *err)
+enum attn_status bench_model_cost(struct bench_model *b, struct plan_cost *cost, struct attn_error *err)
 {
 	struct row_source *source;
-	struct plan_cost cost;
 	TRY(open_rows(b, &source, err));
-	enum attn_status status = model_rows_cost(source, &cost, err);
+	enum attn_status status = model_rows_cost(source, cost, err);
 	source->free(source);
-	if (status == ATTN_OK)
-		*operations = 2 * (cost.projections + cost.attention + cost.output);
 	return status;
 }

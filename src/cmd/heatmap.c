@@ -1,12 +1,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cmd/colormaps.h"
 #include "cmd/figures.h"
 #include "cmd/head_picture.h"
 #include "cmd/overlay.h"
+#include "cmd/picture_format.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/view_options.h"
@@ -79,8 +79,7 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"attn heatmap x.json --head 3 -o head3.png\n";
 
 enum {
-	OPTION_FORMAT = OPTION_OWN,
-	OPTION_TERMINAL,
+	OPTION_TERMINAL = OPTION_OWN,
 	OPTION_SCORES,
 	OPTION_STATISTIC,
 	OPTION_PATCHES,
@@ -262,20 +261,6 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 	return status == ATTN_OK ? figures_commit(&c->figures, err) : status;
 }
 
-static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
-
-/* Find a format by its name; false when there is none. */
-static bool find_format(const char *name, enum heatmap_format *out)
-{
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-		if (strcasecmp(name, formats[i]) == 0) {
-			*out = (enum heatmap_format)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum attn_status option_scores(struct heatmap_command *c, const struct options *o,
 				      struct attn_error *err)
 {
@@ -322,15 +307,6 @@ static enum attn_status plan(struct heatmap_command *c, struct attn_error *err)
 	return ATTN_OK;
 }
 
-static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
-				      struct attn_error *err)
-{
-	TRY(option_once(o, &c->format, err));
-	if (!find_format(o->value, &c->figure.heatmap.format))
-		return option_fail(o, "'png', 'svg' or 'pdf'", err);
-	return ATTN_OK;
-}
-
 static enum attn_status parse(struct heatmap_command *c, struct options *o, bool *help,
 			      struct attn_error *err)
 {
@@ -340,7 +316,7 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 		if (id == 'o')
 			status = option_once(o, &c->path, err);
 		else if (id == OPTION_FORMAT)
-			status = option_format(c, o, err);
+			status = picture_format_option(o, &c->format, &c->figure.heatmap.format, err);
 		else if (id == OPTION_TERMINAL)
 			c->on_terminal = true;
 		else if (id == OPTION_SCORES)
@@ -371,27 +347,12 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 	return status;
 }
 
-/* The name's ending is the format: one under another ending would be taken for
- * something else. */
-static enum attn_status check_ending(struct heatmap_command *c, struct attn_error *err)
+static enum attn_status check_path(struct heatmap_command *c, struct attn_error *err)
 {
 	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
-	enum heatmap_format *format = &c->figure.heatmap.format, ending;
 	if (!c->path)
-		c->path = paths[*format];
-	const char *slash = strrchr(c->path, '/');
-	const char *name = slash ? slash + 1 : c->path;
-	const char *dot = strrchr(name, '.');
-	if (!dot || dot == name)
-		return ATTN_OK;
-	if (!find_format(dot + 1, &ending))
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", c->path,
-				 dot);
-	if (c->format && ending != *format)
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says", c->path,
-				 dot, formats[*format]);
-	*format = ending;
-	return ATTN_OK;
+		c->path = paths[c->figure.heatmap.format];
+	return picture_format_check(c->path, c->format, &c->figure.heatmap.format, err);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -411,7 +372,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = attn_fail(err, ATTN_USAGE,
 					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
-			status = check_ending(&c, err);
+			status = check_path(&c, err);
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK && c.statistic)

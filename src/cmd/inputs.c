@@ -123,6 +123,12 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 						       : open_problem(in, self, err);
 }
 
+enum attn_status inputs_open_made(struct inputs *in, const struct command *self, struct attn_error *err)
+{
+	TRY(kernels_check(err));
+	return open_problem(in, self, err);
+}
+
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
 			     struct attn_error *err)
 {

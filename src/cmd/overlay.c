@@ -48,7 +48,7 @@ static const char *meaningless(const struct figure_options *figure, const struct
 		const char *name;
 	} options[] = {
 	    {figure->terminal, "terminal"},
-	    {h->format != HEATMAP_PNG, "format"},
+	    {h->format != CANVAS_PNG, "format"},
 	    {h->cell > 0, "cell"},
 	    {h->width.value > 0, "width"},
 	    {h->theme != NULL, "theme"},

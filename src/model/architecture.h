@@ -86,6 +86,12 @@ bool slides_from(size_t layer, size_t n);
 bool slides_between(size_t layer, size_t n);
 bool slides_off(size_t layer, size_t n);
 
+/* What scores of a layer are multiplied by. */
+static inline double architecture_scale(const struct architecture *a, size_t layer)
+{
+	return a->scale_by_layer ? a->scale / (double)(layer + 1) : a->scale;
+}
+
 /* Whether a layer's keys end at the window. */
 static inline bool architecture_slides(const struct architecture *a, size_t layer)
 {
