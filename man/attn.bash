@@ -54,7 +54,7 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
-				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | =) ;;
+				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | --image | --pixels | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -75,7 +75,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate --image --pixels"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -158,7 +158,7 @@ _attn()
 		_attn_inputs "$word"
 		return
 		;;
-	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --type-ids | --target-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --type-ids | --target-ids | --pixels | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
 		_attn_files "$word"
 		return
 		;;
@@ -197,7 +197,7 @@ _attn()
 	inspect) options="token pairs tokens heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
-			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
+			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
@@ -212,7 +212,9 @@ _attn()
 		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
 			--model-b --text-b --text-file-b --ids-b --target-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
 		;;
-	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
+	bench) options="--shape --mode --causal --model --tokens --lengths --kind --dry-run --output --format --title
+			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help
+			--text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
@@ -220,7 +222,8 @@ _attn()
 		options="--pairs --conllu --relation --reverse --score --top --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect heads")
-		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+		options="--similar --scaling --sizes --tokens --output --format --title --theme --transparent --font --font-size
+			--width --dpi --no-caption --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;

@@ -30,6 +30,9 @@ static enum attn_status keep(struct row_consumer *consumer, const struct row_blo
 
 static enum attn_status make_ids(struct bench_model *b, size_t tokens, struct attn_error *err)
 {
+	if (!b->model->words)
+		return attn_fail(err, ATTN_USAGE, "a %s model reads pictures, which are not measured",
+				 b->model->a.family->title);
 	size_t words = b->model->words->shape[0];
 	b->ids = array_alloc(tokens, sizeof *b->ids);
 	if (!b->ids)
@@ -89,14 +92,11 @@ enum attn_status bench_model_run(struct bench_model *b, struct attn_error *err)
 	return status;
 }
 
-enum attn_status bench_model_operations(struct bench_model *b, double *operations, struct attn_error *err)
+enum attn_status bench_model_cost(struct bench_model *b, struct plan_cost *cost, struct attn_error *err)
 {
 	struct row_source *source;
-	struct plan_cost cost;
 	TRY(open_rows(b, &source, err));
-	enum attn_status status = model_rows_cost(source, &cost, err);
+	enum attn_status status = model_rows_cost(source, cost, err);
 	source->free(source);
-	if (status == ATTN_OK)
-		*operations = 2 * (cost.projections + cost.attention + cost.output);
 	return status;
 }

@@ -22,10 +22,10 @@ enum attn_status compare_picture_check(struct compare_picture *p, struct attn_er
 	if (p->page && p->option && strcmp(p->option, "title") != 0 && strcmp(p->option, "markers") != 0)
 		return attn_fail(err, ATTN_USAGE, "'--%s' is of a picture, and '%s' is a page", p->option,
 				 p->path);
-	if (p->page || (ending && picture_format_find(ending, &p->figure.heatmap.format)))
+	if (p->page || picture_format_check(p->path, NULL, &p->figure.heatmap.format, NULL) == ATTN_OK)
 		return ATTN_OK;
-	return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s%s', expected .png, .svg, .pdf or .html", p->path,
-			 ending ? "." : "", ending ? ending : p->path);
+	return attn_fail(err, ATTN_USAGE, "'%s' ends in '.%s', expected .png, .svg, .pdf or .html", p->path,
+			 ending);
 }
 
 /* --- what A and B are called -------------------------------------------------------------------------- */

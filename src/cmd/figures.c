@@ -201,12 +201,9 @@ void figures_release(struct figures *f)
 		other = heatmap_other_font(f->painter);
 	}
 	if (missing)
-		report_note(f->self,
-			    "no installed font has all characters of '%s': install one that does%s%s%s",
-			    missing, package ? " (Debian: " : "", package ? package : "", package ? ")" : "");
+		report_missing_glyphs(f->self, missing, package);
 	if (other)
-		report_note(f->self, "there is no font family '%s': '%s' is drawn instead",
-			    f->options->heatmap.font, other);
+		report_other_font(f->self, f->options->heatmap.font, other);
 	heatmap_painter_free(f->painter);
 	free(f->query_ends);
 	free(f->key_ends);
@@ -235,7 +232,7 @@ enum attn_status figures_commit(struct figures *f, struct attn_error *err)
 static enum attn_status write_figure(struct figures *f, const struct heatmap_figure *figure, const char *path,
 				     struct attn_error *err)
 {
-	bool binary = f->options->heatmap.format != HEATMAP_SVG;
+	bool binary = f->options->heatmap.format != CANVAS_SVG;
 	enum attn_status status = f->waiting_count == FIGURES_WAITING ? figures_commit(f, err) : ATTN_OK;
 	if (status != ATTN_OK)
 		return status;

@@ -79,11 +79,9 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"attn heatmap x.json --head 3 -o head3.png\n";
 
 enum {
-	OPTION_FORMAT = OPTION_OWN,
-	OPTION_TERMINAL,
+	OPTION_TERMINAL = OPTION_OWN,
 	OPTION_SCORES,
 	OPTION_STATISTIC,
-	OPTION_IMAGE,
 	OPTION_PATCHES,
 	OPTION_SKIP_KEYS
 };
@@ -94,7 +92,6 @@ static const struct option table[] = {
     {"terminal", no_argument, NULL, OPTION_TERMINAL},
     {"scores", optional_argument, NULL, OPTION_SCORES},
     {"statistic", required_argument, NULL, OPTION_STATISTIC},
-    {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
     SELECTION_OPTIONS,
@@ -302,15 +299,6 @@ static enum attn_status plan(struct heatmap_command *c, struct attn_error *err)
 	return ATTN_OK;
 }
 
-static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
-				      struct attn_error *err)
-{
-	TRY(option_once(o, &c->format, err));
-	if (!picture_format_find(o->value, &c->figure.heatmap.format))
-		return option_fail(o, "'png', 'svg' or 'pdf'", err);
-	return ATTN_OK;
-}
-
 static enum attn_status parse(struct heatmap_command *c, struct options *o, bool *help,
 			      struct attn_error *err)
 {
@@ -320,14 +308,14 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 		if (id == 'o')
 			status = option_once(o, &c->path, err);
 		else if (id == OPTION_FORMAT)
-			status = option_format(c, o, err);
+			status = picture_format_option(o, &c->format, &c->figure.heatmap.format, err);
 		else if (id == OPTION_TERMINAL)
 			c->on_terminal = true;
 		else if (id == OPTION_SCORES)
 			status = option_scores(c, o, err);
 		else if (id == OPTION_STATISTIC)
 			status = head_figure_find(o->value, &c->statistic, err);
-		else if (id == OPTION_IMAGE)
+		else if (id == OPTION_PICTURE)
 			status = option_once(o, &c->overlay.image, err);
 		else if (id == OPTION_PATCHES)
 			status = overlay_patches(&c->overlay, o, err);
@@ -351,25 +339,12 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 	return status;
 }
 
-/* The name's ending is the format: one under another ending would be taken for
- * something else. */
-static enum attn_status check_ending(struct heatmap_command *c, struct attn_error *err)
+static enum attn_status check_path(struct heatmap_command *c, struct attn_error *err)
 {
 	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
-	enum heatmap_format *format = &c->figure.heatmap.format, ending;
 	if (!c->path)
-		c->path = paths[*format];
-	const char *found = path_ending(c->path);
-	if (!found)
-		return ATTN_OK;
-	if (!picture_format_find(found, &ending))
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '.%s', expected .png, .svg or .pdf", c->path,
-				 found);
-	if (c->format && ending != *format)
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '.%s', expected .%s as --format says",
-				 c->path, found, picture_format_name(*format));
-	*format = ending;
-	return ATTN_OK;
+		c->path = paths[c->figure.heatmap.format];
+	return picture_format_check(c->path, c->format, &c->figure.heatmap.format, err);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -378,6 +353,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	struct heatmap_command c = {.figure = {.may_list = true}};
 	bool help = false;
 	enum attn_status status = parse(&c, &o, &help, err);
+	if (c.in.model_options.model)
+		c.in.model_options.image = c.overlay.image;
 	if (status == ATTN_OK && help)
 		status = print_usage(self, err);
 	else if (status == ATTN_OK && c.figure.list)
@@ -387,7 +364,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = attn_fail(err, ATTN_USAGE,
 					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
-			status = check_ending(&c, err);
+			status = check_path(&c, err);
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK && c.statistic)
@@ -396,9 +373,11 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = check_scores(&c, err);
 		if (status == ATTN_OK)
-			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
+			status = overlay_check(&c.overlay, &c.figure, &c.view, c.in.model_options.model, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK)
+			overlay_fit(&c.overlay, &c.in);
 		if (status == ATTN_OK && c.figure.keep_markers)
 			status = view_keep_markers(&c.view, &c.in, err);
 		if (status == ATTN_OK && !c.on_terminal)

@@ -175,6 +175,12 @@ enum attn_status inputs_open_arrays(struct inputs *in, const struct command *sel
 	return status == ATTN_OK ? settle(in, NULL, &unknown, &no_context, err) : status;
 }
 
+enum attn_status inputs_open_made(struct inputs *in, const struct command *self, struct attn_error *err)
+{
+	TRY(kernels_check(err));
+	return open_problem(in, self, err);
+}
+
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,
 			     struct attn_error *err)
 {

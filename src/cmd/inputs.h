@@ -59,6 +59,9 @@ enum attn_status inputs_open_arrays(struct inputs *in, const struct command *sel
 				    const struct rows_info *like, const struct arrays_want *want,
 				    struct attn_error *err);
 
+/* The same for tensors that are in in->bundle, of a problem, and no operands. */
+enum attn_status inputs_open_made(struct inputs *in, const struct command *self, struct attn_error *err);
+
 /* The same for operands that are the shards of a run, of which `want` is wanted. */
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
 				    struct rows_want want, struct attn_error *err);

@@ -11,230 +11,6 @@
 #include "util/memory.h"
 #include "util/number.h"
 
-/* --- from a text to ids --------------------------------------------------------- */
-
-static struct text_ids ids_of(const struct model_text *text)
-{
-	return (struct text_ids){.ids = text->ids, .types = text->types, .count = text->count};
-}
-
-static void model_text_release(struct model_text *text)
-{
-	free(text->ids);
-	free(text->types);
-	string_list_release(&text->tokens);
-	if (!text->borrowed)
-		tokenizer_free(text->tokenizer);
-	*text = (struct model_text){0};
-}
-
-static enum attn_status take_encoding(struct model_text *to, const struct encoding *e, struct attn_error *err)
-{
-	to->count = e->count;
-	to->ids = array_alloc(e->count, sizeof *to->ids);
-	to->types = array_alloc(e->count, sizeof *to->types);
-	if (!to->ids || !to->types)
-		return attn_fail_memory(err);
-	for (size_t i = 0; i < e->count; i++) {
-		to->ids[i] = e->tokens[i].id;
-		to->types[i] = e->tokens[i].type;
-		if (!string_list_add(&to->tokens, e->tokens[i].text))
-			return attn_fail_memory(err);
-	}
-	return ATTN_OK;
-}
-
-static enum attn_status encode(struct model_text *to, const struct model_options *options,
-			       struct attn_error *err)
-{
-	struct encoding encoding = {0};
-	struct buffer text = BUFFER_INIT;
-	TRY(tokenizer_open(&to->tokenizer, options->model, err));
-	enum attn_status status = model_options_text(options, &text, err);
-	if (status == ATTN_OK)
-		status = tokenizer_encode(to->tokenizer, text.data ? text.data : "", text.length,
-					  options->pair, options->pair ? strlen(options->pair) : 0,
-					  !options->no_special, &encoding, err);
-	if (status == ATTN_OK)
-		status = take_encoding(to, &encoding, err);
-	encoding_release(&encoding);
-	buffer_release(&text);
-	return status;
-}
-
-/* That of what the decoder writes, or the same as the text's. */
-static enum attn_status open_target_tokenizer(struct model_input *in, const char *path,
-					      struct attn_error *err)
-{
-	struct model_text *target = &in->text;
-	TRY(tokenizer_open_target(&target->tokenizer, path, err));
-	if (target->tokenizer)
-		return ATTN_OK;
-	target->tokenizer = in->source.tokenizer;
-	target->borrowed = target->tokenizer != NULL;
-	return target->tokenizer ? ATTN_OK : tokenizer_open(&target->tokenizer, path, err);
-}
-
-/* A token of an id, from the tokenizer if there is one: without one the id itself. */
-static bool add_name(struct model_text *to, size_t id)
-{
-	const char *token = to->tokenizer ? tokenizer_token(to->tokenizer, id) : NULL;
-	char number[24];
-	snprintf(number, sizeof number, "%zu", id);
-	return string_list_add(&to->tokens, token ? token : number);
-}
-
-static enum attn_status read_ids(struct model_text *to, const char *value, const char *option,
-				 struct attn_error *err)
-{
-	bool ok = true;
-	TRY(model_options_numbers(value, option, &to->ids, &to->count, err));
-	for (size_t i = 0; i < to->count && ok; i++)
-		ok = add_name(to, to->ids[i]);
-	return ok ? ATTN_OK : attn_fail_memory(err);
-}
-
-static enum attn_status read_types(const struct model *m, struct model_text *text,
-				   const struct model_options *options, struct attn_error *err)
-{
-	size_t count;
-	if (!options->type_ids)
-		return ATTN_OK;
-	if (m->a.token_types == 0)
-		return attn_fail(err, ATTN_USAGE, "'--type-ids' has no effect: a %s model has no token types",
-				 m->a.family->title);
-	free(text->types);
-	text->types = NULL;
-	TRY(model_options_numbers(options->type_ids, "type-ids", &text->types, &count, err));
-	if (count == text->count)
-		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT, "'--type-ids' has %zu types, expected %zu, one a token", count,
-			 text->count);
-}
-
-static enum attn_status check_text(const struct model *m, const struct model_text *text, const char *what,
-				   struct attn_error *err)
-{
-	const struct text_ids ids = ids_of(text);
-	if (text->count == 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "the %s has no tokens, expected one at least", what);
-	return model_check_text(m, &ids, err);
-}
-
-/* The text of --text and the others, for `m`. */
-static enum attn_status read_text(const struct model *m, struct model_text *text,
-				  const struct model_options *options, struct attn_error *err)
-{
-	if (options->ids && tokenizer_open(&text->tokenizer, options->model, NULL) != ATTN_OK)
-		text->tokenizer = NULL;
-	TRY(options->ids ? read_ids(text, options->ids, "ids", err) : encode(text, options, err));
-	TRY(read_types(m, text, options, err));
-	return check_text(m, text, "text", err);
-}
-
-/* What is fed to a decoder that is to predict a text token by token (teacher forcing): its first token
- * and the text's but for the last, which closes it and of which nothing follows. */
-static enum attn_status shift_right(struct model_input *in, const struct encoding *e, bool closed,
-				    struct attn_error *err)
-{
-	struct model_text *to = &in->text;
-	size_t first = in->whole->a.first_token, kept = e->count - (closed && e->count > 0);
-	to->count = kept + 1;
-	to->ids = array_alloc(to->count, sizeof *to->ids);
-	if (!to->ids)
-		return attn_fail_memory(err);
-	to->ids[0] = first == LAST_OF_TARGET && e->count > 0 ? e->tokens[e->count - 1].id : first;
-	bool ok = add_name(to, to->ids[0]);
-	for (size_t i = 0; i < kept && ok; i++) {
-		to->ids[i + 1] = e->tokens[i].id;
-		ok = string_list_add(&to->tokens, e->tokens[i].text);
-	}
-	return ok ? ATTN_OK : attn_fail_memory(err);
-}
-
-/* Whether each is one character, as of a model that spells, or of Chinese. */
-static bool are_characters(const struct string_list *words)
-{
-	bool all = true;
-	for (size_t i = 0; i < words->count; i++) {
-		size_t characters = 0;
-		for (const char *c = words->items[i]; *c; c++)
-			characters += ((unsigned char)*c & 0xC0) != 0x80;
-		all = all && characters == 1;
-	}
-	return all;
-}
-
-/* "5 tokens written: 'Lily . She loved'" */
-static enum attn_status report_written_tokens(const struct model_input *in, const struct command *self,
-					      size_t first, struct attn_error *err)
-{
-	struct string_list written = {0};
-	struct words words = {0};
-	struct buffer text = BUFFER_INIT;
-	bool ok = true;
-	for (size_t i = first; i < in->text.count && ok; i++)
-		ok = string_list_add(&written, in->text.tokens.items[i]);
-	ok = ok && words_add(&words, &written);
-	const char *between = are_characters(&words.labels) ? "" : " ";
-	for (size_t i = 0; i < words.count && ok; i++)
-		buffer_printf(&text, "%s%s", i > 0 ? between : "", words.labels.items[i]);
-	ok = ok && !text.failed;
-	if (ok)
-		report_note(self, "%zu tokens written: '%s'", written.count, text.data ? text.data : "");
-	words_release(&words);
-	string_list_release(&written);
-	buffer_release(&text);
-	return ok ? ATTN_OK : attn_fail_memory(err);
-}
-
-/* What the model writes behind what it has read, as --generate asks for. */
-static enum attn_status generate(struct model_input *in, const struct command *self,
-				 const struct model_options *options, struct attn_error *err)
-{
-	size_t *written = NULL, count = 0, before = in->text.count;
-	const struct text_ids text = ids_of(&in->text), source = ids_of(&in->source);
-	if (options->generate == 0 || !in->model->a.family->causal)
-		return ATTN_OK;
-	enum attn_status status = model_generate(in->model, &text, in->model->encoder ? &source : NULL,
-						 options->generate, &written, &count, err);
-	size_t *ids = status == ATTN_OK ? array_alloc(before + count, sizeof *ids) : NULL;
-	if (ids) {
-		memcpy(ids, in->text.ids, before * sizeof *ids);
-		memcpy(ids + before, written, count * sizeof *ids);
-		free(in->text.ids);
-		in->text.ids = ids;
-		in->text.count = before + count;
-	} else if (status == ATTN_OK) {
-		status = attn_fail_memory(err);
-	}
-	for (size_t i = 0; i < count && status == ATTN_OK; i++)
-		if (!add_name(&in->text, written[i]))
-			status = attn_fail_memory(err);
-	free(written);
-	return status == ATTN_OK ? report_written_tokens(in, self, before, err) : status;
-}
-
-static enum attn_status read_target(struct model_input *in, const struct model_options *options,
-				    struct attn_error *err)
-{
-	struct encoding encoding = {0};
-	const char *target = options->target;
-	enum attn_status status = open_target_tokenizer(in, options->model, target ? err : NULL);
-	if (target)
-		TRY(status);
-	if (options->target_ids) {
-		TRY(read_ids(&in->text, options->target_ids, "target-ids", err));
-		return check_text(in->whole, &in->text, "target", err);
-	}
-	if (target)
-		TRY(tokenizer_encode(in->text.tokenizer, target, strlen(target), NULL, 0,
-				     !options->no_special, &encoding, err));
-	status = shift_right(in, &encoding, target && !options->no_special, err);
-	encoding_release(&encoding);
-	return status == ATTN_OK ? check_text(in->whole, &in->text, "target", err) : status;
-}
-
 /* --- what its rows are ------------------------------------------------------------- */
 
 static enum attn_status copy_labels(struct string_list *to, const struct string_list *from,
@@ -289,41 +65,126 @@ static enum attn_status describe_masking(struct model_input *in, const struct ro
 	return bundle_add_setting(settings, "window", window, origin, err);
 }
 
-/* Which of the model's attentions is looked at: in->model, and in->crossing. */
-static enum attn_status choose_kind(struct model_input *in, const struct command *self,
+/* --- which of its attentions --------------------------------------------------------- */
+
+struct kind {
+	const char *name;
+	struct model *model;
+	bool crossing;
+};
+
+enum {
+	KINDS = 3
+};
+
+/* Those of a model; returns how many. */
+static size_t list_kinds(const struct model_input *in, struct kind kinds[KINDS])
+{
+	struct model *m = in->whole;
+	size_t count = 0;
+	if (m->encoder)
+		kinds[count++] = (struct kind){"encoder", m->encoder, false};
+	kinds[count++] = (struct kind){family_kind(m->a.family), m, false};
+	if (m->encoder)
+		kinds[count++] = (struct kind){"cross", m, true};
+	if (m->vision)
+		kinds[count++] = (struct kind){"vision", m->vision, false};
+	return count;
+}
+
+static const char *default_kind(const struct model *m, const struct model_options *options)
+{
+	bool target = options->target || options->target_ids || options->generate > 0;
+	if (m->encoder)
+		return target ? "cross" : "encoder";
+	return m->vision && !model_options_has_text(options) ? "vision" : family_kind(m->a.family);
+}
+
+static enum attn_status fail_kind(const struct model_input *in, const struct kind *kinds, size_t count,
+				  const char *kind, struct attn_error *err)
+{
+	char expected[100] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(expected + used, sizeof expected - used, "%s'%s'",
+					 i == 0          ? ""
+					 : i + 1 < count ? ", "
+							 : " or ",
+					 kinds[i].name);
+	return attn_fail(err, ATTN_USAGE, "'--attention' is '%s', expected %s%s of a %s model", kind,
+			 expected, count == 1 ? ", the only one" : "", in->whole->a.family->title);
+}
+
+/* in->model and in->crossing. */
+static enum attn_status choose_kind(struct model_input *in, const struct model_options *options,
+				    struct attn_error *err)
+{
+	struct kind kinds[KINDS];
+	size_t count = list_kinds(in, kinds);
+	const char *kind = options->kind ? options->kind : default_kind(in->whole, options);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(kinds[i].name, kind) == 0) {
+			in->model = kinds[i].model;
+			in->crossing = kinds[i].crossing;
+			return ATTN_OK;
+		}
+	return fail_kind(in, kinds, count, kind, err);
+}
+
+/* Whether what is given is of use to the model, and what is needed is there. */
+static enum attn_status check_given(const struct model_input *in, const struct command *self,
 				    const struct model_options *options, struct attn_error *err)
 {
-	const struct family *family = in->whole->a.family;
-	bool target = options->target || options->target_ids || options->generate > 0,
-	     both = family->encoder != NULL;
-	const char *only = family->causal ? "decoder" : "encoder";
-	const char *kind = options->kind ? options->kind : !both ? only : target ? "cross" : "encoder";
-	bool encoder = strcmp(kind, "encoder") == 0, cross = strcmp(kind, "cross") == 0;
-	in->model = encoder && both ? in->whole->encoder : in->whole;
-	in->crossing = cross;
-	if (!encoder && !cross && strcmp(kind, "decoder") != 0)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--attention' is '%s', expected 'encoder', 'decoder' or 'cross'", kind);
-	if (!both && strcmp(kind, only) != 0)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--attention' is '%s', expected '%s', the only one of a %s model", kind,
-				 only, family->title);
-	if ((options->target || options->target_ids) && !both)
+	const struct model *whole = in->whole, *m = in->model;
+	const char *title = whole->a.family->title;
+	bool target = options->target || options->target_ids, both = whole->encoder != NULL;
+	bool pictures = m->a.family->pictures, text = model_options_has_text(options);
+	bool picture = model_options_has_picture(options);
+	if (target && !both)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--%s' is of an encoder with a decoder, which a %s model is not",
-				 options->target ? "target" : "target-ids", family->title);
-	if (options->generate > 0 && !family->causal)
+				 options->target ? "target" : "target-ids", title);
+	if (options->generate > 0 && (!whole->a.family->causal || whole->vision))
 		return attn_fail(err, ATTN_USAGE,
 				 "'--generate' is of decoders, which write, and a %s model is an encoder",
-				 family->title);
-	if (target && encoder)
-		report_note(self, "the encoder reads the text alone: the target is not used");
-	if (both && !encoder && !target)
+				 title);
+	if (picture && !pictures && !whole->vision)
+		return attn_fail(err, ATTN_USAGE, "'--%s' is a picture, and a %s model reads texts",
+				 options->image ? "image" : "pixels", title);
+	if (pictures && !picture)
+		return attn_fail(err, ATTN_USAGE, "a %s model also requires a picture: --image FILE", title);
+	if (pictures && text && !whole->vision)
+		return attn_fail(err, ATTN_USAGE, "a %s model reads a picture, and no text", title);
+	if (!pictures && !text)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--model' also requires a text: --text TEXT, --text-file FILE or --ids LIST");
+	if (both && m->encoder && !target && options->generate == 0)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--attention %s' also requires what the decoder reads: --target TEXT, "
 				 "--target-ids LIST or --generate N",
-				 kind);
+				 in->crossing ? "cross" : "decoder");
+	if (both && !m->encoder && (target || options->generate > 0))
+		report_note(self, "the encoder reads the text alone: the target is not used");
+	if (whole->vision && (pictures ? text : picture))
+		report_note(self, pictures ? "attention is that of the picture: the text is not used"
+					   : "attention is that of the text: the picture is not used");
 	return ATTN_OK;
+}
+
+static enum attn_status read_given(struct model_input *in, const struct command *self,
+				   const struct model_options *options, struct attn_error *err)
+{
+	struct model *m = in->model;
+	if (m->a.family->pictures)
+		return model_text_picture(&in->text, m, options, err);
+	if (m->encoder) {
+		TRY(model_text_read(&in->source, m->encoder, options, err));
+		TRY(model_text_target(&in->text, &in->source, m, options, err));
+	} else {
+		TRY(model_text_read(&in->text, m, options, err));
+	}
+	return model_text_generate(&in->text, &in->source, m, self, options, err);
 }
 
 enum attn_status model_input_open(struct model_input *in, const struct command *self,
@@ -331,15 +192,10 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 				  struct rows_info *info, struct attn_error *err)
 {
 	TRY(model_open(&in->whole, options->model, err));
-	TRY(choose_kind(in, self, options, err));
+	TRY(choose_kind(in, options, err));
+	TRY(check_given(in, self, options, err));
+	TRY(read_given(in, self, options, err));
 	const struct architecture *a = &in->model->a;
-	if (in->model->encoder) {
-		TRY(read_text(in->model->encoder, &in->source, options, err));
-		TRY(read_target(in, options, err));
-	} else {
-		TRY(read_text(in->model, &in->text, options, err));
-	}
-	TRY(generate(in, self, options, err));
 	if (!in->model->positions && a->positions > 0 && in->text.count > a->positions)
 		report_note(self, "the text has %zu tokens, more than the %zu that the model was made for",
 			    in->text.count, a->positions);
@@ -402,8 +258,8 @@ bool model_input_reads(const struct model_input *in, const char *path)
 static enum attn_status new_rows(struct model_input *in, struct model_want want, struct row_source **source,
 				 struct attn_error *err)
 {
-	in->text_ids = ids_of(&in->text);
-	in->source_ids = ids_of(&in->source);
+	in->text_ids = model_text_ids(&in->text);
+	in->source_ids = model_text_ids(&in->source);
 	want.crossing = in->crossing;
 	want.source = in->model->encoder ? &in->source_ids : NULL;
 	return model_rows_new(source, in->model, &in->text_ids, &want, err);

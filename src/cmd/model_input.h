@@ -3,20 +3,11 @@
 #define ATTN_CMD_MODEL_INPUT_H
 
 #include "cmd/cmd.h"
-#include "cmd/model_options.h"
+#include "cmd/model_text.h"
 #include "input/bundle.h"
 #include "model/model_rows.h"
 #include "result/subject.h"
 #include "tokens/rows_info.h"
-
-/* A text as a model reads it. */
-struct model_text {
-	size_t *ids, *types; /* (count), owned; types may be NULL */
-	size_t count;
-	struct string_list tokens;   /* the labels */
-	struct tokenizer *tokenizer; /* NULL: ids were given, and the model has none */
-	bool borrowed;               /* the tokenizer is another text's */
-};
 
 struct model_input {
 	struct model *whole;      /* owned; NULL: an INPUT was given */

@@ -25,10 +25,11 @@ struct architecture {
 	const struct family *family;
 	enum residual_order order;
 	size_t layers, width, heads, kv_heads, head_size, inner;
-	size_t positions;       /* the longest text; 0: any */
-	size_t token_types;     /* 0: none */
-	size_t embedding_width; /* of words and positions */
-	size_t vocabulary;      /* vocab_size; 0: not said */
+	size_t positions;              /* the longest text; 0: any */
+	size_t token_types;            /* 0: none */
+	size_t embedding_width;        /* of words and positions */
+	size_t image, patch, channels; /* of pictures: pixels a side, and colours; 0: it reads texts */
+	size_t vocabulary;             /* vocab_size; 0: not said */
 	double eps;
 	enum activation activation;
 	bool attention_bias, output_bias, mlp_bias;
@@ -85,11 +86,21 @@ bool slides_from(size_t layer, size_t n);
 bool slides_between(size_t layer, size_t n);
 bool slides_off(size_t layer, size_t n);
 
+/* What scores of a layer are multiplied by. */
+static inline double architecture_scale(const struct architecture *a, size_t layer)
+{
+	return a->scale_by_layer ? a->scale / (double)(layer + 1) : a->scale;
+}
+
 /* Whether a layer's keys end at the window. */
 static inline bool architecture_slides(const struct architecture *a, size_t layer)
 {
 	return a->sliding && a->sliding[layer];
 }
+
+/* Tokens that a picture becomes: patches, and those before them. */
+size_t architecture_patches(const struct architecture *a);
+size_t architecture_lead(const struct architecture *a);
 
 /* The rope of a layer type in a config. */
 struct rope_place {

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention/project.h"
+#include "kernels/kernels.h"
 #include "model/model.h"
+#include "util/memory.h"
 
 /* Tokens that the table of positions has room for. */
 static size_t room(const struct model *m)
@@ -15,9 +18,45 @@ static size_t room(const struct model *m)
 	return rows > skipped ? rows - skipped : 0;
 }
 
+/* Patch number `patch` of a picture, row by row, into to[channels side side]. */
+static void take_patch(const struct architecture *a, const float *pixels, size_t patch, float *to)
+{
+	size_t side = a->patch, across = a->image / side;
+	size_t top = patch / across * side, left = patch % across * side;
+	for (size_t channel = 0; channel < a->channels; channel++)
+		for (size_t row = 0; row < side; row++, to += side)
+			memcpy(to, pixels + (channel * a->image + top + row) * a->image + left,
+			       side * sizeof *to);
+}
+
+/* Patches through their matrix, behind the tokens that come first, and the places of all. */
+static enum attn_status embed_picture(const struct model *m, const float *pixels, float *out,
+				      struct attn_error *err)
+{
+	static const struct projection_end plain = {.activation = ACTIVATION_LINEAR};
+	const struct architecture *a = &m->a;
+	size_t lead = architecture_lead(a), count = architecture_patches(a), size = m->patches.w.rows;
+	float *rows = floats_alloc4(count, size, 1, 1);
+	if (!rows)
+		return attn_fail_memory(err);
+	for (size_t i = 0; i < count; i++)
+		take_patch(a, pixels, i, rows + i * size);
+	for (size_t i = 0; i < lead; i++)
+		memcpy(out + i * a->width, m->lead[i], a->width * sizeof *out);
+	enum attn_status status =
+	    project_rows(kernels_best(), rows, size, count, &m->patches.w, m->patches.bias, &plain,
+			 out + lead * a->width, a->width, "the picture", err);
+	free(rows);
+	for (size_t i = 0; i < (lead + count) * a->width && status == ATTN_OK; i++)
+		out[i] += m->places[i];
+	return status;
+}
+
 enum attn_status model_check_text(const struct model *m, const struct text_ids *text, struct attn_error *err)
 {
 	const char *path = checkpoint_path(m->checkpoint);
+	if (m->a.family->pictures)
+		return ATTN_OK;
 	for (size_t i = 0; i < text->count; i++) {
 		if (text->ids[i] >= m->words->shape[0])
 			return attn_fail(err, ATTN_BAD_INPUT,
@@ -71,6 +110,8 @@ enum attn_status model_embed(const struct model *m, const struct text_ids *text,
 			     struct attn_error *err)
 {
 	size_t width = m->a.embedding_width, counted = text->first;
+	if (m->a.family->pictures)
+		return embed_picture(m, text->pixels, out, err);
 	float *row = floats_alloc(width);
 	enum attn_status status = row ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < text->count && status == ATTN_OK; i++) {

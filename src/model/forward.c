@@ -41,7 +41,8 @@ static bool make_rotations(const struct rope *rope, const struct text_ids *text,
 static bool needs_beside(const struct architecture *a)
 {
 	const struct tensor_names *names = &a->family->names;
-	return a->order == RESIDUAL_PARALLEL || names->attention_output_norm || names->mlp_output_norm;
+	return a->order == RESIDUAL_PARALLEL || names->attention_scale || names->attention_output_norm ||
+	       names->mlp_output_norm;
 }
 
 enum attn_status forward_init(struct forward *f, const struct model *m, const struct text_ids *text,
@@ -230,6 +231,15 @@ static enum attn_status finish_post(struct forward *f, struct attn_error *err)
 	return normalise(f, &layer->mlp_norm, f->normed, width, f->x, err);
 }
 
+/* x = x + what waits, by factors. */
+static void add_scaled(struct forward *f, const float *scale)
+{
+	size_t width = f->model->a.width;
+	for (size_t i = 0; i < f->text.count; i++)
+		for (size_t c = 0; c < width; c++)
+			f->x[i * width + c] += scale[c] * f->beside[i * width + c];
+}
+
 static enum attn_status finish_pre(struct forward *f, struct attn_error *err)
 {
 	const struct layer *layer = &f->model->layers[f->layer];
@@ -237,6 +247,9 @@ static enum attn_status finish_pre(struct forward *f, struct attn_error *err)
 	if (layer->attention_output_norm.gain) {
 		TRY(attention_output(f, NULL, f->beside, err));
 		TRY(add_normalised(f, &layer->attention_output_norm, err));
+	} else if (layer->attention_scale) {
+		TRY(attention_output(f, NULL, f->beside, err));
+		add_scaled(f, layer->attention_scale);
 	} else {
 		TRY(attention_output(f, f->x, f->x, err));
 	}
@@ -246,10 +259,13 @@ static enum attn_status finish_pre(struct forward *f, struct attn_error *err)
 		TRY(normalise(f, &layer->mlp_norm, f->x, f->model->a.width, f->normed, err));
 		in = f->normed;
 	}
-	if (!layer->mlp_output_norm.gain)
+	if (!layer->mlp_output_norm.gain && !layer->mlp_scale)
 		return feed_forward(f, in, f->x, f->x, err);
 	TRY(feed_forward(f, in, NULL, f->beside, err));
-	return add_normalised(f, &layer->mlp_output_norm, err);
+	if (layer->mlp_output_norm.gain)
+		return add_normalised(f, &layer->mlp_output_norm, err);
+	add_scaled(f, layer->mlp_scale);
+	return ATTN_OK;
 }
 
 /* Both read the stream before either is added. */

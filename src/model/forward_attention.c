@@ -143,7 +143,7 @@ enum attn_status forward_attention(const struct forward *f, size_t layer, bool c
 	    .cross = crossing,
 	    .projected = crossing || f->fused == NULL};
 	attention_set_plain(a);
-	a->score.scale = arch->scale_by_layer ? arch->scale / (double)(layer + 1) : arch->scale;
+	a->score.scale = architecture_scale(arch, layer);
 	a->score.softcap = arch->softcap;
 	if (crossing) {
 		set_crossing_vectors(f, layer, a);

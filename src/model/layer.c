@@ -147,6 +147,52 @@ enum attn_status find_matrix(const struct finder *f, const struct model_tensor *
 	return matrix_of(f, t, true, out);
 }
 
+/* A tensor that there must be, of any shape. */
+static enum attn_status find_any(const struct finder *f, const char *name, const char *ending, size_t layer,
+				 const struct model_tensor **out)
+{
+	char text[NAME_SIZE];
+	fill_name(f, name, ending, layer, text);
+	TRY(checkpoint_find(f->checkpoint, text, out, f->err));
+	return *out ? ATTN_OK
+		    : attn_fail(f->err, ATTN_BAD_INPUT, "'%s': tensor '%s' is missing",
+				checkpoint_path(f->checkpoint), text);
+}
+
+enum attn_status find_flat(const struct finder *f, const char *name, size_t layer, size_t size,
+			   const float **out)
+{
+	const struct model_tensor *t;
+	TRY(find_any(f, name, "", layer, &t));
+	if (t->count != size)
+		return attn_fail(f->err, ATTN_BAD_INPUT,
+				 "'%s': '%s' has %zu numbers, expected %zu as config.json says", t->origin,
+				 t->name, t->count, size);
+	float *to = float_pool_take(f->floats, size);
+	*out = to;
+	return to ? model_tensor_floats(t, 0, size, to, f->err) : attn_fail_memory(f->err);
+}
+
+enum attn_status find_patches(const struct finder *f, const char *name, size_t channels, size_t side,
+			      size_t outputs, struct linear *out)
+{
+	char found[200];
+	const struct model_tensor *t;
+	TRY(find_any(f, name, ".weight", 0, &t));
+	if (t->rank != 4 || t->shape[0] != outputs || t->shape[1] != channels || t->shape[2] != side ||
+	    t->shape[3] != side)
+		return attn_fail(f->err, ATTN_BAD_INPUT,
+				 "'%s': '%s' is %s, expected %zu x %zu x %zu x %zu as config.json says",
+				 t->origin, t->name,
+				 tensor_shape_text(t->rank, t->shape, found, sizeof found), outputs, channels,
+				 side, side);
+	struct model_tensor flat = *t;
+	flat.rank = 2;
+	flat.shape[1] = channels * side * side;
+	TRY(matrix_of(f, &flat, true, &out->w));
+	return find_vector(f, name, ".bias", 0, false, outputs, &out->bias);
+}
+
 /* Outputs [first, first + count) of a linear layer. */
 static struct linear part_of(const struct linear *whole, size_t first, size_t count)
 {
@@ -188,6 +234,10 @@ static enum attn_status find_norms(const struct finder *f, size_t number, struct
 	TRY(find_norm(f, names->mlp_norm, number, a->width, &out->mlp_norm));
 	TRY(find_norm(f, names->attention_output_norm, number, a->width, &out->attention_output_norm));
 	TRY(find_norm(f, names->mlp_output_norm, number, a->width, &out->mlp_output_norm));
+	if (names->attention_scale)
+		TRY(find_flat(f, names->attention_scale, number, a->width, &out->attention_scale));
+	if (names->mlp_scale)
+		TRY(find_flat(f, names->mlp_scale, number, a->width, &out->mlp_scale));
 	TRY(find_norm(f, names->query_norm, number, heads * a->head_size, &out->query_norm));
 	return find_norm(f, names->key_norm, number, kv_heads * a->head_size, &out->key_norm);
 }

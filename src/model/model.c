@@ -4,9 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/checked.h"
+
 static struct finder finder_of(struct model *m, struct attn_error *err)
 {
 	return (struct finder){.checkpoint = m->checkpoint, .a = &m->a, .floats = &m->floats, .err = err};
+}
+
+static enum attn_status find_picture(struct model *m, const struct finder *f)
+{
+	const struct architecture *a = &m->a;
+	const struct tensor_names *names = &a->family->names;
+	size_t lead = architecture_lead(a), tokens = lead + architecture_patches(a), size;
+	const char *leads[] = {names->class_token, names->second_token};
+	TRY(find_patches(f, names->patches, a->channels, a->patch, a->width, &m->patches));
+	for (size_t i = 0; i < lead; i++)
+		TRY(find_flat(f, leads[i], 0, a->width, &m->lead[i]));
+	if (!size_mul(tokens, a->width, &size))
+		return attn_fail_memory(f->err);
+	TRY(find_flat(f, names->position_table, 0, size, &m->places));
+	return find_norm(f, names->embedding_norm, 0, a->width, &m->embedding_norm);
 }
 
 static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
@@ -15,6 +32,8 @@ static enum attn_status find_embeddings(struct model *m, struct attn_error *err)
 	const struct tensor_names *names = &a->family->names;
 	const struct finder f = finder_of(m, err);
 	size_t width = a->embedding_width;
+	if (a->family->pictures)
+		return find_picture(m, &f);
 	if (names->own_words)
 		TRY(find_tensor(&f, names->own_words, ".weight", 0, false, 0, width, &m->words));
 	if (!m->words)
@@ -43,14 +62,21 @@ static enum attn_status open_stack(struct model *m, const struct family *family,
 	return m->layers ? ATTN_OK : attn_fail_memory(err);
 }
 
+/* Another stack of the same checkpoint. */
+static enum attn_status open_inner(struct model *m, const struct family *family, struct model **inner,
+				   struct attn_error *err)
+{
+	*inner = calloc(1, sizeof **inner);
+	if (!*inner)
+		return attn_fail_memory(err);
+	(*inner)->checkpoint = m->checkpoint;
+	(*inner)->inner = true;
+	return open_stack(*inner, family, err);
+}
+
 static enum attn_status open_encoder(struct model *m, struct attn_error *err)
 {
-	m->encoder = calloc(1, sizeof *m->encoder);
-	if (!m->encoder)
-		return attn_fail_memory(err);
-	m->encoder->checkpoint = m->checkpoint;
-	m->encoder->inner = true;
-	TRY(open_stack(m->encoder, m->a.family->encoder, err));
+	TRY(open_inner(m, m->a.family->encoder, &m->encoder, err));
 	return m->encoder->a.width == m->a.width
 		   ? ATTN_OK
 		   : attn_fail(err, ATTN_BAD_INPUT, "'%s': the encoder is %zu wide and the decoder %zu",
@@ -67,6 +93,8 @@ enum attn_status model_open(struct model **out, const char *path, struct attn_er
 		status = open_stack(m, NULL, err);
 	if (status == ATTN_OK && m->a.family->encoder)
 		status = open_encoder(m, err);
+	if (status == ATTN_OK && m->a.family->vision)
+		status = open_inner(m, m->a.family->vision, &m->vision, err);
 	if (status != ATTN_OK) {
 		model_free(m);
 		*out = NULL;
@@ -79,6 +107,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	model_free(m->encoder);
+	model_free(m->vision);
 	for (size_t i = 0; m->layers && i < m->a.layers; i++)
 		free(m->layers[i].experts);
 	free(m->layers);

@@ -8,7 +8,9 @@
 struct text_ids {
 	const size_t *ids, *types; /* (count) each; NULL types: all 0 */
 	size_t count;
-	size_t first; /* how many tokens are before it, that a KV cache has */
+	const float *pixels; /* (channels, side, side) of a picture instead, which becomes `count` tokens; or
+			      * NULL */
+	size_t first;        /* how many tokens are before it, that a KV cache has */
 };
 
 /* What makes logits of the last hidden states. */
@@ -22,13 +24,20 @@ struct head {
 struct model {
 	struct checkpoint *checkpoint;
 	struct model *encoder; /* whose states a decoder attends to, of the same checkpoint; or NULL */
-	bool inner;            /* it is an encoder of that kind: the checkpoint is another's */
+	struct model *vision;  /* that reads pictures, of the same checkpoint; or NULL */
+	bool inner;            /* it is one of these: the checkpoint is another's */
 	struct architecture a;
 	struct float_pool floats;
 
 	/* Tables whose rows are added up: (vocabulary, E), (positions, E), (token types, E). */
 	const struct model_tensor *words, *positions, *types; /* NULL: there are none */
 	const float *relative_bias;                           /* (buckets, heads), or NULL */
+
+	/* Of pictures: the vectors (width) of tokens before the patches, and what is added to all. */
+	struct linear patches; /* (channels side side, width) */
+	const float *lead[2];  /* or NULL */
+	const float *places;   /* (tokens, width) */
+
 	struct norm embedding_norm;
 	struct linear embedding_projection; /* (E, D) */
 

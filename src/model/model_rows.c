@@ -247,7 +247,8 @@ static size_t layers_to_run(const struct model_rows *r)
 static enum attn_status allocate(struct model_rows *r, const struct text_ids *text, struct attn_error *err)
 {
 	const struct architecture *a = &r->model->a;
-	size_t tokens = r->last_wanted && !r->logits_wanted ? 1 : text->count;
+	bool one = (r->last_wanted && !r->logits_wanted) || a->family->pictures;
+	size_t tokens = one ? 1 : text->count;
 	TRY(forward_init(&r->forward, r->model, text, err));
 	r->done = array_alloc(a->heads, text->count);
 	if (r->hidden_wanted)
@@ -358,7 +359,9 @@ enum attn_status model_rows_finish(struct row_source *source, struct attn_error 
 		return ATTN_OK;
 	size_t tokens = source->shape.queries, first = r->logits_wanted ? 0 : tokens - 1;
 	TRY(forward_final(&r->forward, err));
-	return forward_logits(&r->forward, first, tokens - first, r->logits, err);
+	return r->model->a.family->pictures
+		   ? forward_logits(&r->forward, 0, 1, r->logits, err) /* its first token stands for it */
+		   : forward_logits(&r->forward, first, tokens - first, r->logits, err);
 }
 
 enum attn_status model_rows_states(struct row_source *source, const float **states, struct attn_error *err)

@@ -43,7 +43,8 @@ enum attn_status model_rows_states(struct row_source *source, const float **stat
  * what leaves each, before a final norm. */
 const float *model_rows_hidden(const struct row_source *source);
 
-/* Logits (tokens, outputs), or of the last token (outputs), after model_rows_finish. */
+/* Logits (tokens, outputs), or of the last token (outputs), after model_rows_finish; of a picture those
+ * of its classes (outputs), whichever are wanted. */
 const float *model_rows_logits(const struct row_source *source);
 
 /* Multiply-adds and bytes of all that is wanted; `projected` has hidden states, too. */

@@ -87,8 +87,10 @@ static void count_tensors(struct model_summary *s, const struct checkpoint *cp)
 static enum attn_status open_model(struct model_summary *s, const char *path)
 {
 	TRY(model_open(&s->model, path, &s->why));
-	struct model *stacks[] = {s->model, s->model->encoder};
-	for (size_t i = 0; i < 2 && stacks[i]; i++) {
+	struct model *stacks[] = {s->model, s->model->encoder, s->model->vision};
+	for (size_t i = 0; i < 3; i++) {
+		if (!stacks[i])
+			continue;
 		TRY(model_find_layers(stacks[i], stacks[i]->a.layers, &s->why));
 		TRY(model_find_end(stacks[i], false, &s->why));
 	}
@@ -105,7 +107,7 @@ static void take_sizes(struct model_summary *s, const struct architecture *a)
 	s->head_size = a->head_size;
 	s->width = a->width;
 	s->feed_forward = a->inner;
-	s->vocabulary = s->model->words->shape[0];
+	s->vocabulary = s->model->words ? s->model->words->shape[0] : 0;
 	s->positions = a->positions;
 	s->window = a->sliding ? a->window : 0;
 }

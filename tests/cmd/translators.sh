@@ -82,7 +82,7 @@ says "'--target' is of an encoder with a decoder, which a Llama model is not"
 status 2 attn run --model "$root/samples/stories260K" --text a --attention cross
 says "'--attention' is 'cross', expected 'decoder', the only one of a Llama model"
 status 2 attn run "${m[@]}" --text "$text" --attention vision
-says "expected 'encoder', 'decoder' or 'cross'"
+says "expected 'encoder', 'decoder' or 'cross' of a Marian model"
 status 0 attn run "${m[@]}" --text "$text" --attention encoder --target "$target" --weights w.safetensors
 says 'the encoder reads the text alone: the target is not used'
 status 3 attn run "${m[@]}" --text "$text" --target-ids 241

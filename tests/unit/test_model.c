@@ -40,6 +40,7 @@ struct known {
 	struct bundle expected;
 	const char *kind; /* of attention, where a model has several; or NULL */
 	size_t *ids, *types, *decoder_ids;
+	float *pixels;                /* of a picture; or NULL */
 	struct text_ids text, target; /* what a decoder beside an encoder reads */
 };
 
@@ -52,6 +53,15 @@ static size_t *whole_numbers(const struct tensor *t)
 	return numbers;
 }
 
+static float *numbers_of(const struct tensor *t)
+{
+	float *numbers = calloc(t->count, sizeof *numbers);
+	assert_non_null(numbers);
+	for (size_t i = 0; i < t->count; i++)
+		numbers[i] = (float)tensor_get(t, i);
+	return numbers;
+}
+
 static void open_known(struct known *k, const char *path)
 {
 	struct attn_error err;
@@ -61,11 +71,13 @@ static void open_known(struct known *k, const char *path)
 	struct tensor *ids = bundle_tensor(&k->expected, "ids");
 	if (!ids)
 		ids = bundle_tensor(&k->expected, "in.input_ids");
+	struct tensor *pixels = bundle_tensor(&k->expected, "pixel_values");
 	struct tensor *types = bundle_tensor(&k->expected, "token_type_ids");
-	assert_non_null(ids);
-	k->ids = whole_numbers(ids);
+	assert_true(ids || pixels);
+	k->ids = ids ? whole_numbers(ids) : NULL;
 	k->types = types ? whole_numbers(types) : NULL;
-	k->text = (struct text_ids){.ids = k->ids, .types = k->types, .count = ids->count};
+	k->text = (struct text_ids){.ids = k->ids, .types = k->types, .count = ids ? ids->count : 0};
+	k->pixels = pixels ? numbers_of(pixels) : NULL;
 	k->kind = NULL;
 	k->decoder_ids = NULL;
 	struct tensor *target = bundle_tensor(&k->expected, "decoder_ids");
@@ -79,6 +91,7 @@ static void close_known(struct known *k)
 	free(k->ids);
 	free(k->types);
 	free(k->decoder_ids);
+	free(k->pixels);
 	bundle_release(&k->expected);
 }
 
@@ -246,6 +259,49 @@ static void check_translator(const char *folder, const char *expected)
 	close_known(&k);
 }
 
+/* One stack of a model that reads a picture, or a text beside another that does. */
+static void check_stack(struct model *m, struct known *k, const char *kind, const char *expected)
+{
+	struct capture c;
+	struct attn_error err;
+	struct row_source *source;
+	const struct text_ids picture = {.pixels = k->pixels,
+					 .count = architecture_lead(&m->a) + architecture_patches(&m->a)};
+	const struct tensor *logits = m->inner ? NULL : bundle_tensor(&k->expected, "logits");
+	bool classes = logits && m->a.family->pictures;
+	const struct model_want want = {.rows = {.weights = true}, .hidden = true, .logits = classes};
+	k->kind = kind;
+	if (model_rows_new(&source, m, m->a.family->pictures ? &picture : &k->text, &want, &err) != ATTN_OK)
+		fail_msg("%s: %s", expected, err.message);
+	capture_rows(source, NULL, &c);
+	expect_weights(expected, k, &c);
+	if (model_rows_finish(source, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	expect_hidden(expected, k, source, m);
+	if (classes) {
+		assert_int_equal(logits->count, model_outputs(m));
+		expect_near(expected, "logits",
+			    difference(logits, 0, model_rows_logits(source), logits->count), 5e-5);
+	}
+	free(c.weights);
+	source->free(source);
+}
+
+static void check_picture(const char *folder, const char *expected)
+{
+	struct known k;
+	struct model *m;
+	struct attn_error err;
+	open_known(&k, expected);
+	if (model_open(&m, folder, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	if (m->vision)
+		check_stack(m, &k, "text", expected);
+	check_stack(m->vision ? m->vision : m, &k, "vision", expected);
+	model_free(m);
+	close_known(&k);
+}
+
 static const char *shared(void)
 {
 	const char *given = getenv("ATTN_SHARED");
@@ -325,6 +381,14 @@ static void test_families(void **state)
 					    "modernbert",
 					    NULL};
 	check_folder("families", names, check_model);
+}
+
+/* Pictures, and texts beside them. */
+static void test_pictures(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"vit", "clip", NULL};
+	check_folder("families", names, check_picture);
 }
 
 /* Encoders with decoders: both and the attention between them. */
@@ -438,10 +502,10 @@ static void test_selections(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_own),        cmocka_unit_test(test_families),
-	    cmocka_unit_test(test_gguf),       cmocka_unit_test(test_translators),
-	    cmocka_unit_test(test_blocks),     cmocka_unit_test(test_trained),
-	    cmocka_unit_test(test_selections),
+	    cmocka_unit_test(test_own),      cmocka_unit_test(test_families),
+	    cmocka_unit_test(test_gguf),     cmocka_unit_test(test_translators),
+	    cmocka_unit_test(test_pictures), cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_trained),  cmocka_unit_test(test_selections),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
