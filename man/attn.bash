@@ -158,7 +158,7 @@ _attn()
 		_attn_inputs "$word"
 		return
 		;;
-	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --type-ids | --target-ids | --pixels | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --image-b | --pixels-b | --type-ids | --target-ids | --pixels | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
 		_attn_files "$word"
 		return
 		;;
@@ -210,7 +210,7 @@ _attn()
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare)
 		options="--what --scores-stage --tolerance --top --head --layer --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
-			--model-b --text-b --text-file-b --ids-b --target-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
+			--model-b --text-b --text-file-b --ids-b --target-b --image-b --pixels-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
 		;;
 	bench) options="--shape --mode --causal --model --tokens --lengths --kind --dry-run --output --format --title
 			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help

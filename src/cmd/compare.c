@@ -53,7 +53,7 @@ static const char usage[] =
     "      --kernel-b NAME   what computes B: scalar (the reference, in float64), avx2, avx512 or\n"
     "                        neon; --kernel NAME is of A [the best of this processor]\n"
     "      --model-b DIR, --text-b TEXT, --text-file-b FILE, --ids-b LIST,\n"
-    "      --target-b TEXT\n";
+    "      --target-b TEXT, --image-b FILE, --pixels-b FILE\n";
 
 static const char usage_end[] =
     "A picture:\n"
@@ -82,6 +82,8 @@ enum {
 	OPTION_TEXT_B,
 	OPTION_TEXT_FILE_B,
 	OPTION_TARGET_B,
+	OPTION_IMAGE_B,
+	OPTION_PIXELS_B,
 	OPTION_IDS_B,
 };
 
@@ -105,6 +107,8 @@ static const struct option table[] = {
     {"text-b", required_argument, NULL, OPTION_TEXT_B},
     {"text-file-b", required_argument, NULL, OPTION_TEXT_FILE_B},
     {"target-b", required_argument, NULL, OPTION_TARGET_B},
+    {"image-b", required_argument, NULL, OPTION_IMAGE_B},
+    {"pixels-b", required_argument, NULL, OPTION_PIXELS_B},
     {"ids-b", required_argument, NULL, OPTION_IDS_B},
     MODEL_OPTIONS,
     TABLE_OPTIONS,
@@ -169,7 +173,8 @@ static enum attn_status parse_other(struct sides *s, int id, const struct option
 	    {OPTION_HEAD_B, &s->b.options.heads},      {OPTION_LAYER_B, &s->b.options.layers},
 	    {OPTION_KERNEL_B, &s->b.kernel},           {OPTION_MODEL_B, &s->other_model.model},
 	    {OPTION_TEXT_B, &s->other_model.text},     {OPTION_TEXT_FILE_B, &s->other_model.file},
-	    {OPTION_TARGET_B, &s->other_model.target}, {OPTION_IDS_B, &s->other_model.ids},
+	    {OPTION_TARGET_B, &s->other_model.target}, {OPTION_IMAGE_B, &s->other_model.image},
+	    {OPTION_PIXELS_B, &s->other_model.pixels}, {OPTION_IDS_B, &s->other_model.ids},
 	};
 	s->other_option = o->name;
 	if (id >= OPTION_MODEL_B)

@@ -18,6 +18,10 @@ static enum attn_status copy_model(struct model_options *b, const struct model_o
 		b->target = other->target;
 		b->target_ids = NULL;
 	}
+	if (other->image || other->pixels) {
+		b->image = other->image;
+		b->pixels = other->pixels;
+	}
 	if (other->text || other->file || other->ids) {
 		b->text = other->text;
 		b->file = other->file;

@@ -158,8 +158,7 @@ static const char *shape_hint(const struct sides *s)
 	if (a->layers * a->batch == b->layers * b->batch && a->layers != b->layers)
 		return ": '--axes batch,head,query,key' takes the first axis of stored weights for batch "
 		       "items";
-	if (rest && a->queries == a->keys && b->queries == b->keys && side_is_model(&s->a) &&
-	    side_is_model(&s->b))
+	if (rest && side_is_model(&s->a) && side_is_model(&s->b))
 		return ": texts of as many tokens can be compared";
 	if (a->queries == b->queries && a->keys == b->keys && a->layers == b->layers && a->batch == b->batch)
 		return ": choose with --head and --head-b, or join by '--head mean'";

@@ -95,6 +95,18 @@ is 'contexts of a model' "$(cut -f 1 out | sort | uniq -c | xargs)" '40 context 
 status 2 attn compare "$hand" --text-b x
 status 2 attn compare "$hand" weights=w.npy --text-b x
 
+spell=(--model "$root/samples/aren-transliteration" --text آتشيسون)
+status 0 attn compare "${spell[@]}" --target achi --target-b acco --layer 0 --head 0 --columns query_token_b
+says "1 of 4 queries differ in their tokens: 3 is 'h' in A and 'c' in B"
+status 3 attn compare "${spell[@]}" --target achi --target-b achis
+says 'texts of as many tokens can be compared'
+status 0 attn compare "${spell[@]}" --generate 20 --text-b آتزيسون --layer 5 --top 1
+says "differ in their tokens: the first, 2 is 'c' in A and 't' in B"
+vit=(--model "$root/tests/data/models/vit")
+status 0 attn compare "${vit[@]}" --image "${vit[1]}/image.png" --image-b "${vit[1]}/image.png" --tolerance 0
+status 0 attn compare "${vit[@]}" --image "${vit[1]}/image.png" --image-b "$root/samples/lily.png" --columns largest --head 0 --layer 0
+ok 'another picture' awk 'NR == 2 { exit !($1 > 0) }' out
+
 # Two kernels of one input: the float64 reference is B, as if it had been run by it.
 lite=$root/samples/use-lite-layer1.safetensors
 one=("$root/samples/animal.safetensors" "$lite")

@@ -3,13 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 model=$root/tests/data/models/vit
 v=(--model "$model")
-python=
-for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
-	if "$candidate" -c 'import numpy' 2> /dev/null; then
-		python=$candidate
-		break
-	fi
-done
+find_numpy
 if [ -z "$python" ]; then
 	skip 'models that read pictures: no python3 here has NumPy'
 	finish
