@@ -35,7 +35,7 @@ static const char usage[] =
     "What of A and B:\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all, or of some,\n"
     "                        as in max:0,3-5 [all]\n"
-    "      --layer LIST      layers; mean or max [all]\n"
+    "      --layer LIST      layers; mean or max [all]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "      --query RANGE, --key RANGE\n"

@@ -30,7 +30,7 @@ static const char usage[] =
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all, or of\n"
     "                        some, as in max:0,3-5 [all]\n"
     "      --layer LIST      layers of a stored result or model, or all, each a row of panels; mean\n"
-    "                        or max [the first]\n"
+    "                        or max [the first]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch NUMBER    batch item [0]\n"
     "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"
@@ -39,10 +39,10 @@ static const char usage[] =
     "                        distance, induction or another column of attn inspect heads\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
-    "Over a picture whose patches are the keys, of one token, --query TOKEN:\n"
-    "      --image FILE.png  lay its weights over this picture\n"
+    "Over a picture whose patches are the keys, of one --query TOKEN:\n"
+    "      --image FILE      PNG or JPEG\n"
     "      --patches RxC     rows and columns of patches\n"
-    "      --skip-keys N     keys before the first patch, such as a class token [0]\n"
+    "      --skip-keys N     keys before the first patch [0]\n"
     "\n"
     "Picture:\n"
     "      --order HOW       panels by head, entropy or similarity [head]\n"
@@ -221,7 +221,7 @@ static enum attn_status select_rows(struct heatmap_command *c, struct attn_error
 {
 	const struct rows_info *info = c->in.info;
 	TRY(selection_open(&c->selected, &c->selection, info, err));
-	if (!c->statistic)
+	if (!c->statistic && c->selected.over == LAYERS_APART)
 		TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer,
 			       err));
 	return choose_one("--batch", &c->selected.batch, info->shape.batch, false, &c->first_batch, err);

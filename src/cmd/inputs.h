@@ -11,6 +11,7 @@
 #include "input/problem.h"
 #include "result/arrays.h"
 #include "result/subject.h"
+#include "result/view.h"
 
 struct inputs {
 	struct model_options model_options; /* a model instead of operands, as given */
@@ -100,6 +101,7 @@ const char *layer_title(const struct rows_info *info, size_t layer, char *text, 
 struct selection_options {
 	const char *heads, *layers, *batch;
 	bool mean;
+	enum layers_over over; /* --rollout, --flow */
 };
 
 struct selection {
@@ -108,19 +110,25 @@ struct selection {
 	/* What selection_join makes one of; and whether the largest weights do. */
 	bool join_heads, join_layers, largest;
 	bool every_head; /* no list of heads was given */
+	enum layers_over over;
 };
 
 /* --head, --layer and --mean in a table of options and a usage. */
 #define SELECTION_OPTIONS                                                                                    \
 	{"head", required_argument, NULL, OPTION_HEAD}, {"layer", required_argument, NULL, OPTION_LAYER},    \
+	    {"rollout", no_argument, NULL, OPTION_ROLLOUT}, {"flow", no_argument, NULL, OPTION_FLOW},        \
 	{                                                                                                    \
 		"mean", no_argument, NULL, OPTION_MEAN                                                       \
 	}
 
 static inline bool is_selection_option(int id)
 {
-	return id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH || id == OPTION_MEAN;
+	return id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH || id == OPTION_MEAN ||
+	       id == OPTION_ROLLOUT || id == OPTION_FLOW;
 }
+
+/* How --help tells of those that go over layers. */
+#define OVER_LAYERS_USAGE "      --rollout, --flow all layers as one (see attn-attention(7))\n"
 
 /* Take one of these, or OPTION_BATCH. */
 void selection_option(struct selection_options *s, int id, const char *value);

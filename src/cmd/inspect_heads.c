@@ -27,7 +27,7 @@ static const char usage[] =
     "  -o, --output FILE     with --scaling, also draw it: x.png, x.svg or x.pdf; '-': instead\n"
     "      --rule            also the rule that each pattern is named by\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
-    "      --layer LIST      layers, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers, such as 0,3-5; mean or max of all [all]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"

@@ -61,15 +61,15 @@ const char run_usage[] =
 		      "                          or of some, as in max:0,3-5 [all]\n"
 		      "      --layer LIST        layers of a stored result or model; mean or max of\n"
 		      "                          all [all]\n"
+		      "      --rollout, --flow   all layers as one (see attn-attention(7))\n"
 		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
 		      "                          --layer LIST\n"
 		      "\n"
 		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE "\n"
 		      "Of a model alone:\n"
-		      "      --hidden FILE       (layers + 1, tokens, width): what enters and leaves its "
-		      "layers\n"
-		      "      --logits FILE       (tokens, ids): what it predicts\n"
-		      "      --next K            print the K likeliest next tokens, of a decoder\n";
+		      "      --hidden FILE       (layers + 1, tokens, width)\n"
+		      "      --logits FILE       (tokens, ids)\n"
+		      "      --next K            print the K likeliest next tokens\n";
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
 			     "      --quiet             say nothing beside results but errors\n"

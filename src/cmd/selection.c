@@ -102,6 +102,8 @@ void selection_option(struct selection_options *s, int id, const char *value)
 		s->layers = value;
 	else if (id == OPTION_BATCH)
 		s->batch = value;
+	else if (id == OPTION_ROLLOUT || id == OPTION_FLOW)
+		s->over = id == OPTION_FLOW ? LAYERS_FLOW : LAYERS_ROLLOUT;
 	else
 		s->mean = true;
 }
@@ -155,6 +157,11 @@ static enum attn_status open_axis(const char *option, const char *value, size_t 
 	return ATTN_OK;
 }
 
+static const char *over_option(const struct selection *s)
+{
+	return s->over == LAYERS_FLOW ? "--flow" : "--rollout";
+}
+
 /* What is joined, and how: by a word, or, where a list is given of more than one, by --mean. */
 static enum attn_status find_joins(struct selection *s, const struct selection_options *options,
 				   const struct rows_shape *shape, enum word head, enum word layer,
@@ -177,6 +184,14 @@ static enum attn_status find_joins(struct selection *s, const struct selection_o
 	s->join_layers = layer > WORD_ALL ||
 			 (options->mean && options->layers && selection_count(s->layers, shape->layers) > 1);
 	s->largest = largest;
+	s->over = options->over;
+	if (s->over == LAYERS_APART)
+		return ATTN_OK;
+	if (s->join_layers)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' goes over layers, which '--layer %s' would join: give a list of them",
+				 over_option(s), largest ? "max" : "mean");
+	s->join_heads |= selection_count(s->heads, shape->heads) > 1;
 	return ATTN_OK;
 }
 
@@ -205,9 +220,11 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 const char *selection_joins(const struct selection *s, const struct selection_options *options, char *text,
 			    size_t size)
 {
-	if (!s->join_heads && !s->join_layers)
+	if (!s->join_heads && !s->join_layers && s->over == LAYERS_APART)
 		return NULL;
-	if (options->mean)
+	if (s->over != LAYERS_APART)
+		snprintf(text, size, "%s", over_option(s));
+	else if (options->mean)
 		snprintf(text, size, "--mean");
 	else
 		snprintf(text, size, "%s %s", s->join_heads ? "--head" : "--layer",
@@ -233,8 +250,24 @@ static enum attn_status show(struct selection *s, struct inputs *in, const struc
 	return ATTN_OK;
 }
 
+/* Heads joined, layers chosen, and then these as one. */
+static enum attn_status show_over(struct selection *s, struct inputs *in, struct attn_error *err)
+{
+	struct named_rows view;
+	TRY(show(
+	    s, in,
+	    &(struct view_heads){
+		.heads = s->heads, .layers = s->layers, .join_heads = s->join_heads, .largest = s->largest},
+	    err));
+	TRY(view_rollout_open(&view, &in->rows, s->over, err));
+	inputs_show(in, &view);
+	return ATTN_OK;
+}
+
 enum attn_status selection_join(struct selection *s, struct inputs *in, struct attn_error *err)
 {
+	if (s->over != LAYERS_APART)
+		return show_over(s, in, err);
 	if (!s->join_heads && !s->join_layers)
 		return ATTN_OK;
 	return show(s, in,
@@ -248,7 +281,8 @@ enum attn_status selection_join(struct selection *s, struct inputs *in, struct a
 
 bool selection_has_contexts(const struct selection *s, const struct rows_shape *shape)
 {
-	return !s->join_heads && !s->join_layers && selection_count(s->heads, shape->heads) == shape->heads;
+	return !s->join_heads && !s->join_layers && s->over == LAYERS_APART &&
+	       selection_count(s->heads, shape->heads) == shape->heads;
 }
 
 bool selection_is_whole(const struct selection *s, const struct rows_shape *shape)
@@ -258,6 +292,8 @@ bool selection_is_whole(const struct selection *s, const struct rows_shape *shap
 
 enum attn_status selection_show(struct selection *s, struct inputs *in, struct attn_error *err)
 {
+	if (s->over != LAYERS_APART)
+		return show_over(s, in, err);
 	if (selection_is_whole(s, &in->info->shape))
 		return ATTN_OK;
 	return show(s, in,
