@@ -54,7 +54,7 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
-				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | --image | --pixels | =) ;;
+				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | --image | --pixels | --without-head | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -75,7 +75,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate --image --pixels"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate --image --pixels --without-head"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -84,7 +84,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,effects | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -171,7 +171,7 @@ _attn()
 		return
 		;;
 	--attention)
-		COMPREPLY=($(compgen -W "encoder decoder" -- "$word"))
+		COMPREPLY=($(compgen -W "encoder decoder cross text vision" -- "$word"))
 		return
 		;;
 	--text)
@@ -181,7 +181,7 @@ _attn()
 		;;
 	--head | --head-b | --layer | --layer-b | --text-b | --target-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --next | --tolerance | --relation)
+		--exclude-token | --text-pair | --target | --generate | --without-head | --sort | --next-token | --next | --tolerance | --relation)
 		return
 		;;
 	esac
@@ -194,7 +194,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view compare inspect bench roles" ;;
-	inspect) options="token pairs tokens heads file model --help" ;;
+	inspect) options="token pairs tokens heads effects file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --rollout --flow --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
@@ -226,12 +226,16 @@ _attn()
 			--width --dpi --no-caption --rule --head --layer --rollout --flow --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
+	"inspect effects")
+		options="--head --layer --batch --sort --next-token --prune --greedy --output --format --title --theme --transparent --font
+			--font-size --width --dpi --no-caption --threads --quiet --help $model --pretty --tsv --json --jsonl --columns $settings"
+		;;
 	"inspect file") options="--quiet --help $forms" ;;
 	"inspect model") options="--quiet --help --text --tsv --json" ;;
 	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token pairs tokens heads file model"
+		options="token pairs tokens heads effects file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)

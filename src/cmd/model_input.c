@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/without_heads.h"
 #include "files/output.h"
 #include "model/generate.h"
 #include "tokenizer/tokenizer.h"
@@ -187,6 +188,23 @@ static enum attn_status read_given(struct model_input *in, const struct command 
 	return model_text_generate(&in->text, &in->source, m, self, options, err);
 }
 
+/* What a result should tell: heads that were taken out, tokens that the model wrote. */
+static enum attn_status describe_changes(struct model_input *in, const struct model_options *options,
+					 struct bundle *settings, struct attn_error *err)
+{
+	const struct architecture *a = &in->model->a;
+	const char *origin = checkpoint_path(in->model->checkpoint);
+	char number[24];
+	if (options->without) {
+		TRY(without_heads_parse(&in->without, options->without, true, a->layers, a->heads, err));
+		TRY(bundle_add_setting(settings, "_without_heads", options->without, origin, err));
+	}
+	if (options->generate == 0 || !a->family->causal)
+		return ATTN_OK;
+	snprintf(number, sizeof number, "%zu", in->text.written);
+	return bundle_add_setting(settings, "_generated", number, origin, err);
+}
+
 enum attn_status model_input_open(struct model_input *in, const struct command *self,
 				  const struct model_options *options, struct bundle *settings,
 				  struct rows_info *info, struct attn_error *err)
@@ -200,6 +218,7 @@ enum attn_status model_input_open(struct model_input *in, const struct command *
 		report_note(self, "the text has %zu tokens, more than the %zu that the model was made for",
 			    in->text.count, a->positions);
 	TRY(describe_rows(in, info, err));
+	TRY(describe_changes(in, options, settings, err));
 	in->output.context_size = a->heads * a->head_size;
 	return describe_masking(in, &info->shape, settings, err);
 }
@@ -213,6 +232,7 @@ void model_input_release(struct model_input *in)
 	model_text_release(&in->text);
 	model_text_release(&in->source);
 	model_free(in->whole);
+	free(in->without);
 	*in = (struct model_input){0};
 }
 
@@ -261,6 +281,7 @@ static enum attn_status new_rows(struct model_input *in, struct model_want want,
 	in->text_ids = model_text_ids(&in->text);
 	in->source_ids = model_text_ids(&in->source);
 	want.crossing = in->crossing;
+	want.without = in->without;
 	want.source = in->model->encoder ? &in->source_ids : NULL;
 	return model_rows_new(source, in->model, &in->text_ids, &want, err);
 }

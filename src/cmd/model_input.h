@@ -15,6 +15,7 @@ struct model_input {
 	struct model_text text;   /* what `model` reads */
 	struct model_text source; /* and the encoder whose states it attends to, if it does */
 	bool crossing;            /* rows of that attention */
+	bool *without;            /* (layers, heads), owned: heads that are taken out; or NULL */
 	struct masking masking;   /* of all layers: what they have in common */
 	struct output_layer output;
 

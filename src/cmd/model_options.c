@@ -28,6 +28,7 @@ const char model_usage[] =
     "      --generate N        what a decoder writes, at most N tokens, each the likeliest\n"
     "      --image FILE        a picture, PNG or JPEG, for models that read such; or\n"
     "      --pixels FILE       one as the model takes it: (colours, height, width)\n"
+    "      --without-head LIST heads whose contexts count as 0, such as 2.0,2.3-5,1.*\n"
     "      --attention KIND    encoder, decoder or cross; text or vision [cross with a\n"
     "                          target, else encoder]\n";
 
@@ -38,19 +39,13 @@ enum attn_status model_option(struct model_options *m, int id, const struct opti
 		int id;
 		const char **value;
 	} values[] = {
-	    {OPTION_MODEL, &m->model},
-	    {OPTION_MODEL_TEXT, &m->text},
-	    {OPTION_TEXT_FILE, &m->file},
-	    {OPTION_TEXT_PAIR, &m->pair},
-	    {OPTION_IDS, &m->ids},
-	    {OPTION_TYPE_IDS, &m->type_ids},
-	    {OPTION_PIXELS, &m->pixels},
-	    {OPTION_PICTURE, &m->image},
-	    {OPTION_ATTENTION, &m->kind},
-	    {OPTION_TARGET, &m->target},
-	    {OPTION_TARGET_IDS, &m->target_ids},
+	    {OPTION_MODEL, &m->model},    {OPTION_MODEL_TEXT, &m->text}, {OPTION_TEXT_FILE, &m->file},
+	    {OPTION_TEXT_PAIR, &m->pair}, {OPTION_IDS, &m->ids},         {OPTION_TYPE_IDS, &m->type_ids},
+	    {OPTION_PIXELS, &m->pixels},  {OPTION_PICTURE, &m->image},   {OPTION_WITHOUT_HEAD, &m->without},
+	    {OPTION_ATTENTION, &m->kind}, {OPTION_TARGET, &m->target},   {OPTION_TARGET_IDS, &m->target_ids},
 	};
-	m->last = o->name;
+	if (id != OPTION_WITHOUT_HEAD || !m->of_inputs)
+		m->last = o->name;
 	if (id == OPTION_GENERATE)
 		return option_count(o, 1, GENERATE_MOST, &m->generate, err);
 	if (id == OPTION_NO_SPECIAL)

@@ -13,6 +13,8 @@ struct model_options {
 	const char *target, *target_ids; /* what a decoder beside an encoder reads: a text, or as ids */
 	const char *kind;                /* of attention: "encoder", "decoder", "cross" */
 	const char *image, *pixels;      /* a file with a picture as numbers */
+	const char *without;             /* heads that are taken out, a list */
+	bool of_inputs;                  /* these may be an INPUT's, too */
 	size_t generate;                 /* tokens that a decoder writes at most; 0: none */
 	bool no_special;
 	const char *last; /* the last of these options, for messages; NULL: none */
@@ -31,6 +33,7 @@ struct model_options {
 	    {"generate", required_argument, NULL, OPTION_GENERATE},                                          \
 	    {"pixels", required_argument, NULL, OPTION_PIXELS},                                              \
 	    {"image", required_argument, NULL, OPTION_PICTURE},                                              \
+	    {"without-head", required_argument, NULL, OPTION_WITHOUT_HEAD},                                  \
 	{                                                                                                    \
 		"no-special", no_argument, NULL, OPTION_NO_SPECIAL                                           \
 	}

@@ -132,11 +132,12 @@ enum attn_status model_text_read(struct model_text *text, const struct model *m,
 }
 
 /* What is fed to a decoder that is to predict a text token by token (teacher forcing): its first token
- * and the text's but for the last, which closes it and of which nothing follows. */
+ * and the text's but for the last, if that was added to close it, since nothing follows it. */
 static enum attn_status shift_right(struct model_text *to, const struct model *m, const struct encoding *e,
 				    bool closed, struct attn_error *err)
 {
-	size_t first = m->a.first_token, kept = e->count - (closed && e->count > 0);
+	bool ends = closed && e->count > 0 && e->tokens[e->count - 1].special;
+	size_t first = m->a.first_token, kept = e->count - ends;
 	to->count = kept + 1;
 	to->ids = array_alloc(to->count, sizeof *to->ids);
 	if (!to->ids)
@@ -203,6 +204,7 @@ enum attn_status model_text_generate(struct model_text *text, const struct model
 		free(text->ids);
 		text->ids = all;
 		text->count = before + count;
+		text->written = count;
 	} else if (status == ATTN_OK) {
 		status = attn_fail_memory(err);
 	}

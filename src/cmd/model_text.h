@@ -9,10 +9,10 @@
 #include "util/strings.h"
 
 struct model_text {
-	size_t *ids, *types; /* (count), owned; types may be NULL */
-	float *pixels;       /* (channels, side, side), owned: of a picture instead */
-	struct rect seen;    /* of --image, in its pixels: what the patches are of */
-	size_t count;
+	size_t *ids, *types;         /* (count), owned; types may be NULL */
+	float *pixels;               /* (channels, side, side), owned: of a picture instead */
+	struct rect seen;            /* of --image, in its pixels: what the patches are of */
+	size_t count, written;       /* written: how many of the last --generate made */
 	struct string_list tokens;   /* the labels */
 	struct tokenizer *tokenizer; /* NULL: ids were given, and the model has none */
 	bool borrowed;               /* the tokenizer is another text's */

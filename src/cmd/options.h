@@ -73,6 +73,7 @@ enum {
 	OPTION_GENERATE,
 	OPTION_PIXELS,
 	OPTION_PICTURE,
+	OPTION_WITHOUT_HEAD,
 	OPTION_NO_SPECIAL,
 	OPTION_THREADS, /* options_next takes these: no command sees them */
 	OPTION_QUIET,

@@ -281,8 +281,19 @@ static enum attn_status finish_parallel(struct forward *f, struct attn_error *er
 	return feed_forward(f, in, f->x, f->x, err);
 }
 
+/* Contexts of heads that are taken out. */
+static void take_out(struct forward *f)
+{
+	const struct architecture *a = &f->model->a;
+	for (size_t h = 0; h < a->heads && f->without && f->without_crossing == f->crossing; h++)
+		for (size_t t = 0; t < f->text.count && f->without[f->layer * a->heads + h]; t++)
+			memset(f->context + (t * a->heads + h) * a->head_size, 0,
+			       a->head_size * sizeof *f->context);
+}
+
 enum attn_status forward_finish(struct forward *f, struct attn_error *err)
 {
+	take_out(f);
 	enum residual_order order = f->model->a.order;
 	TRY(order == RESIDUAL_POST       ? finish_post(f, err)
 	    : order == RESIDUAL_PARALLEL ? finish_parallel(f, err)

@@ -17,6 +17,9 @@ struct forward {
 	/* (memory_count, width): what the encoder of a decoder made; set before forward_begin. */
 	const float *memory;
 	size_t memory_count;
+	const bool *without; /* (layers, heads): heads whose contexts count as 0, of the one attention or the
+			      * other; NULL: none */
+	bool without_crossing;
 	struct kv_cache *cache; /* of the text.first tokens before; set before forward_begin; or NULL */
 
 	/* Owned: (tokens, width) hidden states and what a norm makes of them, (tokens, H e) the
@@ -54,6 +57,9 @@ enum attn_status forward_attention(const struct forward *f, size_t layer, bool c
 
 /* Make what the next attention reads. */
 enum attn_status forward_norm(struct forward *f, struct attn_error *err);
+
+/* f->context = the contexts of all heads of the attention that the pass comes to. */
+enum attn_status forward_attend(struct forward *f, struct attn_error *err);
 
 /* All that follows f->context: then x enters the layer's cross-attention, or the next layer. */
 enum attn_status forward_finish(struct forward *f, struct attn_error *err);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "consumers/context.h"
 #include "model/forward.h"
 #include "model/model_rows.h"
 #include "util/memory.h"
@@ -113,46 +112,15 @@ struct writer {
 	float *logits; /* (outputs) of the last token */
 };
 
-/* The attention that the pass comes to, and what follows it. */
-static enum attn_status attend(struct writer *w, struct attn_error *err)
-{
-	static const struct rows_want want = {.context = true};
-	struct forward *f = &w->forward;
-	struct attention attention;
-	struct plan plan;
-	struct row_source *engine;
-	struct context_consumer contexts;
-	TRY(forward_norm(f, err));
-	enum attn_status status = forward_attention(f, f->layer, f->crossing, &attention, err);
-	if (status == ATTN_OK)
-		status = plan_init(&plan, &attention, NULL, want, err);
-	if (status != ATTN_OK) {
-		attention_release(&attention);
-		return status;
-	}
-	status = plan_run(&plan, &engine, err);
-	if (status == ATTN_OK) {
-		context_consumer_into(&contexts, &engine->shape, w->model->a.head_size, f->context);
-		struct row_consumer *consumers[] = {&contexts.consumer};
-		status = rows_stream(engine, NULL, consumers, 1, err);
-		if (status == ATTN_OK && !f->crossing)
-			kv_cache_take(&w->cache, engine, f->layer, f->text.first, f->text.count);
-		else if (status == ATTN_OK && !w->cache.crossed)
-			kv_cache_take_crossing(&w->cache, engine, f->layer);
-		engine->free(engine);
-	}
-	plan_release(&plan);
-	attention_release(&attention);
-	return status == ATTN_OK ? forward_finish(f, err) : status;
-}
-
 /* Read forward.text: w->logits are then of its last token. */
 static enum attn_status read_on(struct writer *w, struct attn_error *err)
 {
 	struct forward *f = &w->forward;
 	TRY(forward_begin(f, err));
-	while (f->layer < w->model->a.layers)
-		TRY(attend(w, err));
+	while (f->layer < w->model->a.layers) {
+		TRY(forward_attend(f, err));
+		TRY(forward_finish(f, err));
+	}
 	w->cache.crossed = w->encoder != NULL;
 	TRY(forward_final(f, err));
 	return forward_logits(f, f->text.count - 1, 1, w->logits, err);

@@ -182,20 +182,35 @@ static enum attn_status rows_begin_layer(struct row_source *source, size_t layer
 	return r->open ? ATTN_OK : open_layer(r, err);
 }
 
+/* The context of a head that is taken out. */
+static void clear_context(struct row_block *block, size_t size)
+{
+	for (size_t i = 0; i < block->count; i++)
+		memset(block->context_place + i * block->context_stride, 0, size * sizeof(float));
+	block->context = block->context_place;
+}
+
 static enum attn_status rows_read(struct row_source *source, size_t worker, struct row_block *block,
 				  struct attn_error *err)
 {
 	struct model_rows *r = (struct model_rows *)source;
 	size_t size = r->model->a.head_size, stride = source->shape.heads * size;
 	float *own = r->forward.context + block->query * stride + block->head * size;
-	if (!r->keeps_context)
+	const bool *without = r->forward.without;
+	bool taken_out = without && without[block->layer * source->shape.heads + block->head];
+	if (!r->keeps_context && !taken_out)
 		return r->engine->read(r->engine, worker, block, err);
-	block->no_context = false;
+	if (r->keeps_context)
+		block->no_context = false;
 	if (!block->context_place) {
 		block->context_place = own;
 		block->context_stride = stride;
 	}
 	TRY(r->engine->read(r->engine, worker, block, err));
+	if (taken_out && block->context)
+		clear_context(block, size);
+	if (!block->context)
+		return ATTN_OK;
 	for (size_t i = 0; i < block->count && block->context != own; i++)
 		memcpy(own + i * stride, block->context + i * block->context_stride, size * sizeof *own);
 	memset(r->done + block->head * source->shape.queries + block->query, 1, block->count);
@@ -316,6 +331,8 @@ enum attn_status model_rows_new(struct row_source **source, struct model *m, con
 		status = model_find_end(m, want->logits || want->last_logits, err);
 	if (status == ATTN_OK)
 		status = allocate(r, text, err);
+	r->forward.without = want->without;
+	r->forward.without_crossing = want->crossing;
 	if (status == ATTN_OK && m->encoder)
 		status = open_encoder(r, want->source, err);
 	if (status == ATTN_OK)

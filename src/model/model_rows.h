@@ -13,7 +13,9 @@
 
 struct model_want {
 	struct rows_want rows;
-	bool crossing;                          /* rows of a decoder's attention to its encoder's states */
+	const bool *without; /* (layers, heads): heads of the attention of the rows whose contexts count as
+			      * 0; it outlives the source; NULL: none */
+	bool crossing;       /* rows of a decoder's attention to its encoder's states */
 	const struct text_ids *source;          /* the encoder's text, of a decoder that has an encoder */
 	const struct rows_selection *selection; /* layers and heads; NULL: all */
 	bool hidden, logits, last_logits;       /* of all tokens, and of the last one */

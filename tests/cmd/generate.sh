@@ -67,6 +67,8 @@ spell=(--model "$root/samples/aren-transliteration")
 while read -r name letters; do
 	status 0 attn run "${spell[@]}" --text "$letters" --generate 40 --weights w.safetensors
 	says "${#name} tokens written: '$name'"
+	status 0 attn run "${spell[@]}" --text "$letters" --target "$name" --weights t.safetensors
+	ok "$name as a target" attn compare w.safetensors t.safetensors --tolerance 0
 	ok "weights of $name" python3 - "$root/tests/data/models/aren-transliteration/$name" <<'END'
 import json, struct, sys
 def load(path, name):
