@@ -19,11 +19,23 @@ struct figure_options {
 	bool may_list;               /* set by commands that have --colormap list */
 	bool list;                   /* it was given: colormaps_print, and nothing else */
 	bool reduce_given;
-	bool sentences;                  /* lines where they end */
-	bool ordered;                    /* panels are in an order of their own */
-	const char *order;               /* says by what, or NULL */
+	bool sentences;                   /* lines where they end */
+	bool ordered;                     /* panels are in an order of their own */
+	const char *order;                /* says by what, or NULL */
+	const struct heatmap_mark *marks; /* on cells, and what they mean */
+	size_t mark_count;
+	const char *mark_note;
 	const struct terminal *terminal; /* text on standard output instead of a file; NULL: a file */
 };
+
+/* PICTURE_OPTIONS in the usage of a command that has more to say than pictures. */
+#define PICTURES_USAGE                                                                                       \
+	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
+	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
+	"      --transform linear|sqrt|log, --sentences, --xlabel TEXT,\n"                                   \
+	"      --ylabel TEXT, --no-colorbar, --no-caption, --markers keep|drop,\n"                           \
+	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
+	"      'attn heatmap --help'\n"
 
 /* Take one of PICTURE_OPTIONS. */
 enum attn_status figure_option(struct figure_options *f, int id, const struct options *o,

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "cmd/colormaps.h"
+#include "cmd/figure_format.h"
 #include "cmd/figures.h"
 #include "cmd/head_picture.h"
 #include "cmd/overlay.h"
@@ -264,20 +265,6 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 	return status == ATTN_OK ? figures_commit(&c->figures, err) : status;
 }
 
-static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
-
-/* Find a format by its name; false when there is none. */
-static bool find_format(const char *name, enum heatmap_format *out)
-{
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-		if (strcasecmp(name, formats[i]) == 0) {
-			*out = (enum heatmap_format)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum attn_status option_scores(struct heatmap_command *c, const struct options *o,
 				      struct attn_error *err)
 {
@@ -328,7 +315,7 @@ static enum attn_status option_format(struct heatmap_command *c, const struct op
 				      struct attn_error *err)
 {
 	TRY(option_once(o, &c->format, err));
-	if (!find_format(o->value, &c->figure.heatmap.format))
+	if (!figure_format_find(o->value, &c->figure.heatmap.format))
 		return option_fail(o, "'png', 'svg' or 'pdf'", err);
 	return ATTN_OK;
 }
@@ -373,27 +360,12 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 	return status;
 }
 
-/* The name's ending is the format: one under another ending would be taken for
- * something else. */
-static enum attn_status check_ending(struct heatmap_command *c, struct attn_error *err)
+static enum attn_status check_path(struct heatmap_command *c, struct attn_error *err)
 {
 	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
-	enum heatmap_format *format = &c->figure.heatmap.format, ending;
 	if (!c->path)
-		c->path = paths[*format];
-	const char *slash = strrchr(c->path, '/');
-	const char *name = slash ? slash + 1 : c->path;
-	const char *dot = strrchr(name, '.');
-	if (!dot || dot == name)
-		return ATTN_OK;
-	if (!find_format(dot + 1, &ending))
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", c->path,
-				 dot);
-	if (c->format && ending != *format)
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says", c->path,
-				 dot, formats[*format]);
-	*format = ending;
-	return ATTN_OK;
+		c->path = paths[c->figure.heatmap.format];
+	return figure_format_check(c->path, c->format != NULL, &c->figure.heatmap.format, err);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -411,7 +383,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = attn_fail(err, ATTN_USAGE,
 					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
-			status = check_ending(&c, err);
+			status = check_path(&c, err);
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK && c.statistic)

@@ -24,13 +24,7 @@
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
 	"                          else tsv]\n" pretty                                                       \
 	"      --columns LIST      only these columns of a ranking, in this order [all]\n"                   \
-	"\n"                                                                                                 \
-	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
-	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
-	"      --transform linear|sqrt|log, --sentences, --xlabel TEXT,\n"                                   \
-	"      --ylabel TEXT, --no-colorbar, --no-caption, --markers keep|drop,\n"                           \
-	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
-	"      'attn heatmap --help'\n"
+	"\n" PICTURES_USAGE
 
 #define SCORES_USAGE                                                                                         \
 	"      --scores FILE       scores before the softmax\n"                                              \
