@@ -83,7 +83,7 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,view | ,compare | ,align | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -121,6 +121,10 @@ _attn()
 			even_distance" -- "$word"))
 		return
 		;;
+	--method)
+		COMPREPLY=($(compgen -W "argmax reverse mutual union grow-diag threshold monotone" -- "$word"))
+		return
+		;;
 	--theme)
 		COMPREPLY=($(compgen -W "light dark" -- "$word"))
 		return
@@ -153,7 +157,7 @@ _attn()
 		fi
 		return
 		;;
-	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu | --list | --gold | --draw)
 		_attn_files "$word"
 		return
 		;;
@@ -168,7 +172,7 @@ _attn()
 		;;
 	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --next | --tolerance | --relation)
+		--exclude-token | --text-pair | --next | --tolerance | --relation | --median | --special | --null | --gold-first)
 		return
 		;;
 	esac
@@ -179,8 +183,8 @@ _attn()
 	fi
 
 	case $command in
-	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
-	help) options="run merge heatmap view compare inspect bench roles" ;;
+	"") options="run merge heatmap view compare align inspect bench help --help --version --verbose" ;;
+	help) options="run merge heatmap view compare align inspect bench roles" ;;
 	inspect) options="token pairs tokens heads file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
@@ -196,6 +200,11 @@ _attn()
 		;;
 	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare) options="--tolerance --pretty --threads --quiet --help $model $forms $settings" ;;
+	align)
+		options="--output --list --together --head --layer --batch --method --median --no-standardise --no-words --special
+			--keep-special --null --confidence --reverse --gold --gold-first --gold-reverse --each --by-head --draw --threads
+			--quiet --help --pretty --query $model $view $forms $picture $settings"
+		;;
 	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
 	"inspect token")
 		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
@@ -215,7 +224,7 @@ _attn()
 		options="token pairs tokens heads file model"
 	fi
 	case $command,$word in
-	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | align,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
 	"inspect file",* | "inspect model",* | "inspect tokens",* | merge,*)
