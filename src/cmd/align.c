@@ -9,7 +9,7 @@ struct align_run {
 	const struct command *self;
 	struct align_options *options;
 	size_t sentences; /* so far */
-	bool noted_self, noted_layer;
+	bool noted_self, noted_layer, noted_rows;
 };
 
 /* What is worth a note, once. */
@@ -21,6 +21,12 @@ static void note(struct align_run *r, const struct align_input *input)
 		report_note(r->self, "aligning by the last of %zu layers: choose with --layer",
 			    input->in.subject.whole->shape.layers);
 		r->noted_layer = true;
+	}
+	if (input->shifted && !r->noted_rows) {
+		report_note(r->self,
+			    "rows are of the tokens that they write, since the first one read is a mark: "
+			    "--rows says otherwise");
+		r->noted_rows = true;
 	}
 	if (!info->shape.cross && !view->query && !view->key && !r->noted_self) {
 		report_note(r->self, "queries and keys are the same words: choose source words by --key, and "

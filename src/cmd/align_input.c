@@ -23,14 +23,6 @@ void align_request_release(struct align_request *r)
 
 /* --- heads ----------------------------------------------------------------------------------- */
 
-static size_t count_chosen(const bool *chosen, size_t count)
-{
-	size_t found = 0;
-	for (size_t i = 0; i < count; i++)
-		found += rows_chosen(chosen, i);
-	return found;
-}
-
 /* Whether the heads change before their mean, which the consumer then makes. */
 static bool means_later(const struct align_request *r, const struct selection *s)
 {
@@ -57,11 +49,44 @@ static enum attn_status select_heads(struct align_input *a, const struct align_r
 		s->layers[shape->layers - 1] = true;
 		a->defaulted = true;
 	}
-	size_t heads = count_chosen(s->heads, shape->heads), layers = count_chosen(s->layers, shape->layers);
+	size_t heads = selection_count(s->heads, shape->heads),
+	       layers = selection_count(s->layers, shape->layers);
 	a->links.heads = means_later(r, s) ? heads * layers : 1;
 	s->join_heads = heads > 1 || s->join_heads;
 	s->join_layers = layers > 1 || s->join_layers;
 	return ATTN_OK;
+}
+
+/* --- rows of a decoder ------------------------------------------------------------------------ */
+
+/* What a row writes is read by the next one; nobody reads what the last one writes. */
+static bool shift(struct string_list *labels)
+{
+	char *last = strdup("<end>");
+	if (!last)
+		return false;
+	free(labels->items[0]);
+	memmove(labels->items, labels->items + 1, (labels->count - 1) * sizeof *labels->items);
+	labels->items[labels->count - 1] = last;
+	return true;
+}
+
+/* Cross-attention of a decoder that reads <s> and the like first: of an encoder, [CLS] comes first. */
+static bool reads_before_writing(const struct rows_info *info)
+{
+	const char *first = info->query_labels.items[0];
+	return info->shape.cross && info->has_tokens && token_is_mark(first) && strcmp(first, "[CLS]") != 0;
+}
+
+static enum attn_status settle_rows(struct align_input *a, const struct align_request *r,
+				    struct attn_error *err)
+{
+	struct inputs *in = &a->in;
+	a->shifted = r->rows == ROWS_GUESSED && reads_before_writing(in->info);
+	if (!a->shifted && r->rows != ROWS_WRITTEN)
+		return ATTN_OK;
+	return shift(&in->rows.info.query_labels) && shift(&in->shown_queries) ? ATTN_OK
+									       : attn_fail_memory(err);
 }
 
 /* --- words ----------------------------------------------------------------------------------- */
@@ -151,6 +176,7 @@ enum attn_status align_input_open(struct align_input *a, struct align_request *r
 	*a = (struct align_input){.links = request->links};
 	TRY(copy_given(&a->in, given, err));
 	TRY(inputs_open(&a->in, self, argc, argv, err));
+	TRY(settle_rows(a, request, err));
 	TRY(select_heads(a, request, err));
 	TRY(plan_weights(&a->in, &a->selected, err));
 	if (a->links.heads == 1)

@@ -11,11 +11,19 @@ struct named_tokens {
 	bool *met; /* (names), owned; NULL before the first input */
 };
 
+/* Which token a row of a decoder is of. */
+enum align_rows {
+	ROWS_GUESSED, /* that which it writes, where the first one read is a mark, else as labelled */
+	ROWS_WRITTEN,
+	ROWS_READ
+};
+
 /* What is linked and how, as given. */
 struct align_request {
 	struct alignment_options links; /* the method and its numbers */
 	bool tokens;                    /* --no-words */
 	bool keep_special, by_head;
+	enum align_rows rows;
 	struct named_tokens special, nulls;
 	struct selection_options selection;
 	struct view_request view;
@@ -34,6 +42,7 @@ struct align_input {
 	size_t target_count, source_count;
 	struct alignment alignment;
 	bool defaulted; /* the last of several layers was chosen here, not by the user */
+	bool shifted;   /* and so was that rows are of what they write */
 };
 
 /* Open what operands or the model of `given` say, which has options and settings alone, and choose

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "cmd/figure_format.h"
+#include "cmd/picture_format.h"
 #include "util/number.h"
 
 const char align_usage[] =
     "usage: attn align [options] INPUT...\n"
-    "       attn align [options] --model MODEL --text TEXT --key RANGE --query RANGE\n"
+    "       attn align [options] --model MODEL --text TEXT --target TEXT\n"
     "\n"
     "Word alignments from attention: a line of links i-j a sentence, in the Pharaoh format,\n"
     "where i is a word of the source (keys) and j one of the target (queries), from 0.\n"
@@ -31,6 +31,9 @@ const char align_usage[] =
     "      --median N        with monotone: the median over N source words, 7 for frames [1]\n"
     "      --no-standardise  with monotone: weights as they are; elsewhere those on a source word\n"
     "                        get mean 0 and standard deviation 1 over the target words\n"
+    "      --rows written|read\n"
+    "                        a decoder's row is of the token that it writes, or reads [written, if\n"
+    "                        the first one read is a mark such as <s>]\n"
     "      --no-words        link tokens; else, as by --words, the words that they make\n"
     "      --special TOKEN   also TOKEN is no word, as <s> and [SEP] are (may be repeated)\n"
     "      --keep-special    these are words, too\n"
@@ -61,7 +64,7 @@ const char align_usage_end[] =
     "      --by-head         the scores of each layer and head by itself, the best first\n"
     "      --draw FILE       the matrix of one sentence as x.png, x.svg or x.pdf, with links and\n"
     "                        gold links marked\n"
-    "\n" PICTURES_USAGE "\n"
+    "\n" PICTURE_USAGE "\n"
     "      --threads N       threads [the processors that this process may use]\n"
     "      --quiet           say nothing beside results but errors\n"
     "  -h, --help            show this help\n"
@@ -72,6 +75,7 @@ enum {
 	OPTION_METHOD = OPTION_OWN,
 	OPTION_NO_STANDARDISE,
 	OPTION_MEDIAN,
+	OPTION_ROWS,
 	OPTION_NO_WORDS,
 	OPTION_SPECIAL,
 	OPTION_KEEP_SPECIAL,
@@ -93,6 +97,7 @@ static const struct option table[] = {
     {"method", required_argument, NULL, OPTION_METHOD},
     {"no-standardise", no_argument, NULL, OPTION_NO_STANDARDISE},
     {"median", required_argument, NULL, OPTION_MEDIAN},
+    {"rows", required_argument, NULL, OPTION_ROWS},
     {"no-words", no_argument, NULL, OPTION_NO_WORDS},
     {"special", required_argument, NULL, OPTION_SPECIAL},
     {"keep-special", no_argument, NULL, OPTION_KEEP_SPECIAL},
@@ -160,6 +165,14 @@ static enum attn_status option_median(struct align_options *a, const struct opti
 	return a->request.links.median % 2 ? ATTN_OK : option_fail(o, "an odd number from 1 to 999", err);
 }
 
+static enum attn_status option_rows(struct align_options *a, const struct options *o, struct attn_error *err)
+{
+	bool written = strcmp(o->value, "written") == 0;
+	a->request.rows = written ? ROWS_WRITTEN : ROWS_READ;
+	return written || strcmp(o->value, "read") == 0 ? ATTN_OK
+							: option_fail(o, "'written' or 'read'", err);
+}
+
 static enum attn_status add_token(struct named_tokens *tokens, const struct options *o,
 				  struct attn_error *err)
 {
@@ -178,6 +191,8 @@ static enum attn_status take_own(struct align_options *a, int id, const struct o
 		return ATTN_OK;
 	case OPTION_MEDIAN:
 		return option_median(a, o, err);
+	case OPTION_ROWS:
+		return option_rows(a, o, err);
 	case OPTION_NO_WORDS:
 		r->tokens = true;
 		return ATTN_OK;
@@ -324,7 +339,7 @@ static enum attn_status settle(struct align_options *a, struct attn_error *err)
 		return attn_fail(err, ATTN_USAGE,
 				 "'--confidence' is for lines of links, and a table has it as a column");
 	if (a->draw)
-		TRY(figure_format_check(a->draw, false, &a->figure.heatmap.format, err));
+		TRY(picture_format_check(a->draw, NULL, &a->figure.heatmap.format, err));
 	if (a->scores.path)
 		TRY(align_scores_begin(&a->scores, a->columns, err));
 	return align_output_begin(&a->links, a->scores.path ? NULL : a->columns, err);

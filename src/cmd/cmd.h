@@ -46,6 +46,11 @@ void report_note(const struct command *self, const char *format, ...) __attribut
 void report_notes(const struct command *self, const struct string_list *notes);
 void report_error(const struct command *self, const struct attn_error *err);
 
+/* Note that no font has all characters of a text (in `package` is one that does; NULL: unknown), or that
+ * a font is not the one asked for. */
+void report_missing_glyphs(const struct command *self, const char *text, const char *package);
+void report_other_font(const struct command *self, const char *asked, const char *used);
+
 /* "attn run: wrote 'x.png'" on standard error, nothing for standard output. */
 void report_written(const struct command *self, const char *path);
 

@@ -4,6 +4,7 @@
 
 #include "cmd/cost.h"
 #include "cmd/progress.h"
+#include "cmd/run_lengths.h"
 #include "cmd/run_options.h"
 #include "consumers/context.h"
 #include "consumers/masked.h"
@@ -390,6 +391,8 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 /* --dry-run: what it would cost, by the plan alone. */
 static enum attn_status print_cost(struct run_command *c, struct attn_error *err)
 {
+	if (c->options.length_count > 0)
+		return run_lengths(&c->options, &c->in, wanted(c), c->self, err);
 	TRY(open_files(c, err));
 	TRY(model_output_cost(&c->options.model, &c->in.model, c->options.format, &c->cost, err));
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);

@@ -67,14 +67,6 @@ void view_request_release(struct view_request *r)
 	string_list_release(&r->tokens);
 }
 
-static bool copy_list(struct string_list *to, const struct string_list *from)
-{
-	bool ok = true;
-	for (size_t i = 0; i < from->count && ok; i++)
-		ok = string_list_add(to, from->items[i]);
-	return ok;
-}
-
 static bool show_raw(struct string_list *shown, const struct string_list *raw)
 {
 	struct buffer text = BUFFER_INIT;
@@ -121,8 +113,8 @@ static enum attn_status join_words(const struct view_request *r, struct inputs *
 	inputs_show(in, &view);
 	string_list_release(&in->shown_queries);
 	string_list_release(&in->shown_keys);
-	if (!copy_list(&in->shown_queries, &in->info->query_labels) ||
-	    !copy_list(&in->shown_keys, &in->info->key_labels))
+	if (!string_list_copy(&in->shown_queries, &in->info->query_labels) ||
+	    !string_list_copy(&in->shown_keys, &in->info->key_labels))
 		return attn_fail_memory(err);
 	bool joined = in->info->shape.queries < whole.queries || in->info->shape.keys < whole.keys;
 	if (joined || r->words)

@@ -76,6 +76,26 @@ status 4 attn align --list missing
 status 4 attn align w.json missing.json
 is 'nothing is printed before all is well' "$(cat out)" ''
 
+# Rows of a decoder that reads <s> first are of what they write.
+printf '{"q": [[[1,0],[0,1],[1,0]]], "k": [[[9,0],[0,9]]], "v": [[[1],[1]]], "tokens": %s, "source_tokens": ["a", "b"]}' \
+	'["<s>", "x", "y"]' > decoder.json
+sed 's/<s>/w/' decoder.json > labelled.json
+links 'what rows write' '0-0 1-1' decoder.json
+says 'rows are of the tokens that they write'
+links 'what rows read' '0-1 1-0' decoder.json --rows read
+silent
+links 'rows as labelled' '0-0 0-2 1-1' labelled.json
+silent
+links 'rows of labels before them' '0-0 1-1' labelled.json --rows written
+status 2 attn align decoder.json --rows both
+says "expected 'written' or 'read'"
+sed 's/<s>/[CLS]/' decoder.json > encoder.json
+links 'an encoder' '0-1 1-0' encoder.json
+status 0 attn align --model "$root/samples/aren-transliteration" --text آتشيسون --generate 20 --layer 3 --quiet
+is 'a model that writes' "$(cat out)" '0-0 1-1 2-2 3-3 4-4 5-5 6-6'
+status 0 attn align --model "$root/samples/aren-transliteration" --text آتشيسون --target achison --no-special --layer 3 --quiet
+is 'and reads' "$(cat out)" '0-0 1-1 2-2 3-3 4-4 5-5 6-6'
+
 # Layers: the last unless chosen, several joined.
 printf '{"weights": [[[[1,0],[0,1]]],[[[0,1],[1,0]]]]}' > layers.json
 links 'the last layer' '0-1 1-0' layers.json
