@@ -133,10 +133,9 @@ static enum attn_status align_list(struct align_run *r, struct attn_error *err)
 static enum attn_status align_all(struct align_run *r, int argc, char **argv, struct attn_error *err)
 {
 	const struct align_options *o = r->options;
-	bool together = o->together || o->given.model_options.model || argc == 0;
-	if (o->list && (argc > 0 || together))
-		if (argc > 0 || o->together || o->given.model_options.model)
-			return attn_fail(err, ATTN_USAGE, "'--list' gives all inputs: give no other");
+	bool model = o->given.model_options.model != NULL, together = o->together || model || argc == 0;
+	if (o->list && (o->together || model || argc > 0))
+		return attn_fail(err, ATTN_USAGE, "'--list' gives all inputs: give no other");
 	if (o->list)
 		return align_list(r, err);
 	for (int i = 0; i < argc; i++)

@@ -35,11 +35,11 @@ static enum attn_status mark(struct picture *p, const struct align_input *input,
 		p->marks[p->count++] =
 		    (struct heatmap_mark){find_number(input->queries, input->targets, link->target),
 					  find_number(input->keys, input->sources, link->source),
-					  link->possible ? HEATMAP_DASHES : HEATMAP_BOX};
+					  link->possible ? HEATMAP_DASHES : HEATMAP_FRAME};
 	}
 	for (size_t i = 0; i < p->found.count; i++)
 		p->marks[p->count++] =
-		    (struct heatmap_mark){p->found.items[i].target, p->found.items[i].source, HEATMAP_DOT};
+		    (struct heatmap_mark){p->found.items[i].target, p->found.items[i].source, HEATMAP_SQUARE};
 	return ATTN_OK;
 }
 
@@ -73,9 +73,9 @@ enum attn_status align_draw(struct align_input *input, size_t batch, const struc
 		status = mark(&p, input, batch, gold, err);
 	options.marks = p.marks;
 	options.mark_count = p.count;
-	options.mark_note = gold
-				? "dots are links; boxes are links of the gold standard, dashed ones possible"
-				: "dots are links";
+	options.mark_note =
+	    gold ? "squares are links; frames are links of the gold standard, dashed ones possible"
+		 : "squares are links";
 	options.xlabel = figure->xlabel ? figure->xlabel : figure->heatmap.transpose ? "target" : "source";
 	options.ylabel = figure->ylabel ? figure->ylabel : figure->heatmap.transpose ? "source" : "target";
 	if (status == ATTN_OK) {

@@ -5,8 +5,8 @@
 #include "cmd/align_input.h"
 #include "cmd/figures.h"
 
-/* Stream the rows of a batch item and draw them, with dots for its links and boxes for those of the gold
- * standard (NULL: there is none). */
+/* Stream the rows of a batch item and draw them, with squares on its links and frames around those of the
+ * gold standard (NULL: there is none). */
 enum attn_status align_draw(struct align_input *input, size_t batch, const struct link_list *gold,
 			    const struct figure_options *figure, const char *path, const struct command *self,
 			    struct attn_error *err);

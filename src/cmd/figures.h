@@ -32,9 +32,9 @@ struct figure_options {
 	bool sentences;                   /* lines where they end */
 	bool ordered;                     /* panels are in an order of their own */
 	const char *order;                /* says by what, or NULL */
-	const struct heatmap_mark *marks; /* on cells, and what they mean */
+	const struct heatmap_mark *marks; /* on cells */
 	size_t mark_count;
-	const char *mark_note;
+	const char *mark_note;           /* what they mean */
 	const struct terminal *terminal; /* text on standard output instead of a file; NULL: a file */
 };
 

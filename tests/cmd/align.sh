@@ -214,15 +214,15 @@ status 2 attn align
 status 4 attn align w.json -o missing/x
 [ ! -w /dev/full ] || status 4 attn align w.json -o /dev/full
 
-# Pictures: dots and boxes, which a legend tells.
+# Pictures: squares and frames, which a legend tells.
 if attn align w.json --draw plain.svg --quiet > out && attn heatmap w.json --head mean --words -o heat.svg --quiet; then
-	ok 'a legend of links' grep -q 'dots are links' plain.svg
+	ok 'a legend of links' grep -q 'squares are links' plain.svg
 	status 0 attn align w.json --gold gold --draw marked.svg
-	ok 'a legend of gold links' grep -q 'boxes are links of the gold standard' marked.svg
+	ok 'a legend of gold links' grep -q 'frames are links of the gold standard' marked.svg
 	colour='#e05a10'
 	is 'a heatmap has no marks' "$(grep -o "$colour" heat.svg | wc -l)" 0
-	is 'two dots' "$(grep -o "$colour" plain.svg | wc -l)" 2
-	is 'and two boxes of 4 sides, one of 12 dashes' "$(grep -o "$colour" marked.svg | wc -l)" 22
+	is 'two squares' "$(grep -o "$colour" plain.svg | wc -l)" 2
+	is 'and two frames of 4 sides, one of 12 dashes' "$(grep -o "$colour" marked.svg | wc -l)" 22
 	status 0 attn align w.json --draw small.svg --cell 4
 	ok 'cells too small' grep -q 'too small for marks' small.svg
 	status 0 attn align w.json --draw path.png --method monotone --median 3

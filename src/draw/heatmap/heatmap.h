@@ -62,9 +62,9 @@ struct heatmap_options {
 
 /* A mark on the cell of a query and a key. */
 enum heatmap_mark_kind {
-	HEATMAP_DOT,   /* in its middle, or in a corner where it has a number */
-	HEATMAP_BOX,   /* around it */
-	HEATMAP_DASHES /* around it, with gaps */
+	HEATMAP_SQUARE, /* a small one in its middle, or in a corner where it has a number */
+	HEATMAP_FRAME,  /* around it */
+	HEATMAP_DASHES  /* the same with gaps */
 };
 
 struct heatmap_mark {

@@ -2,7 +2,7 @@
 #include "draw/heatmap/heatmap_internal.h"
 
 enum {
-	LEAST_CELL = 8, /* of lines, so that a dot within a box is one */
+	LEAST_CELL = 8, /* of lines, so that a square within a frame is one */
 	DASHES = 3      /* a side, with as long gaps between them */
 };
 
@@ -24,16 +24,17 @@ static struct rect inset(struct rect r, int by)
 	return (struct rect){r.x + by, r.y + by, r.width - 2 * by, r.height - 2 * by};
 }
 
-static void paint_dot(const struct pen *pen, struct rect cell, bool corner)
+static void paint_square(const struct pen *pen, struct rect cell, bool corner)
 {
 	int side = corner ? cell.width / 5 : cell.width / 3;
-	struct rect dot = {cell.x + (cell.width - side) / 2, cell.y + (cell.height - side) / 2, side, side};
+	struct rect square = {cell.x + (cell.width - side) / 2, cell.y + (cell.height - side) / 2, side,
+			      side};
 	if (corner) {
-		dot.x = cell.x + cell.width - side - 3 * pen->line;
-		dot.y = cell.y + 3 * pen->line;
+		square.x = cell.x + cell.width - side - 3 * pen->line;
+		square.y = cell.y + 3 * pen->line;
 	}
-	fill(pen, inset(dot, -pen->line), pen->halo);
-	fill(pen, dot, pen->colour);
+	fill(pen, inset(square, -pen->line), pen->halo);
+	fill(pen, square, pen->colour);
 }
 
 /* The four sides of a frame inside r, `thick`. */
@@ -59,12 +60,12 @@ static void paint_dashes(const struct pen *pen, struct rect r, int thick)
 static void paint_mark(const struct pen *pen, struct rect cell, enum heatmap_mark_kind kind, bool numbers)
 {
 	int thick = cell.width / 14 > pen->line ? cell.width / 14 : pen->line;
-	if (kind == HEATMAP_DOT) {
-		paint_dot(pen, cell, numbers);
+	if (kind == HEATMAP_SQUARE) {
+		paint_square(pen, cell, numbers);
 		return;
 	}
 	paint_sides(pen, inset(cell, thick), pen->line, pen->halo);
-	if (kind == HEATMAP_BOX)
+	if (kind == HEATMAP_FRAME)
 		paint_sides(pen, cell, thick, pen->colour);
 	else {
 		paint_sides(pen, cell, thick, pen->halo);
