@@ -83,7 +83,7 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
+		,run | ,merge | ,heatmap | ,view | ,compare | ,align | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
 		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,effects | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
@@ -119,6 +119,14 @@ _attn()
 		COMPREPLY=($(compgen -W "queries entropy effective_keys largest diagonal previous next first separator within5
 			distance distance_spread offset offset_share repeats induction coverage weight even_entropy
 			even_distance" -- "$word"))
+		return
+		;;
+	--method)
+		COMPREPLY=($(compgen -W "argmax reverse mutual union grow-diag threshold monotone" -- "$word"))
+		return
+		;;
+	--rows)
+		COMPREPLY=($(compgen -W "written read" -- "$word"))
 		return
 		;;
 	--theme)
@@ -158,7 +166,7 @@ _attn()
 		_attn_inputs "$word"
 		return
 		;;
-	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --image-b | --pixels-b | --type-ids | --target-ids | --pixels | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --image-b | --pixels-b | --type-ids | --target-ids | --pixels | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu | --list | --gold | --draw)
 		_attn_files "$word"
 		return
 		;;
@@ -181,7 +189,7 @@ _attn()
 		;;
 	--head | --head-b | --layer | --layer-b | --text-b | --target-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --target | --generate | --without-head | --sort | --next-token | --next | --tolerance | --relation)
+		--exclude-token | --text-pair | --target | --generate | --without-head | --sort | --next-token | --next | --tolerance | --relation | --median | --special | --null | --gold-first)
 		return
 		;;
 	esac
@@ -192,8 +200,8 @@ _attn()
 	fi
 
 	case $command in
-	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
-	help) options="run merge heatmap view compare inspect bench roles" ;;
+	"") options="run merge heatmap view compare align inspect bench help --help --version --verbose" ;;
+	help) options="run merge heatmap view compare align inspect bench roles" ;;
 	inspect) options="token pairs tokens heads effects file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
@@ -211,6 +219,11 @@ _attn()
 	compare)
 		options="--what --scores-stage --tolerance --top --head --layer --rollout --flow --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
 			--model-b --text-b --text-file-b --ids-b --target-b --image-b --pixels-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
+		;;
+	align)
+		options="--output --list --together --head --layer --batch --method --median --no-standardise --rows --no-words --special
+			--keep-special --null --confidence --reverse --gold --gold-first --gold-reverse --each --by-head --draw --threads
+			--quiet --help --pretty --query $model $view $forms $picture $settings"
 		;;
 	bench) options="--shape --mode --causal --model --tokens --lengths --kind --dry-run --output --format --title
 			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help
@@ -238,7 +251,7 @@ _attn()
 		options="token pairs tokens heads effects file model"
 	fi
 	case $command,$word in
-	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | align,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
 	"inspect file",* | "inspect model",* | "inspect tokens",* | merge,*)

@@ -26,7 +26,7 @@ extern const struct command *const commands[];         /* attn ... */
 extern const struct command *const inspect_commands[]; /* attn inspect ... */
 
 extern const struct command command_run, command_merge, command_heatmap, command_view, command_compare,
-    command_inspect, command_bench, command_help;
+    command_align, command_inspect, command_bench, command_help;
 extern const struct command command_inspect_token, command_inspect_pairs, command_inspect_tokens,
     command_inspect_heads, command_inspect_effects, command_inspect_file, command_inspect_model;
 

@@ -277,6 +277,9 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .row_titles = rows->count ? rows : NULL,
 	    .query_ends = f->query_ends,
 	    .key_ends = f->key_ends,
+	    .marks = f->options->marks,
+	    .mark_count = f->options->mark_count,
+	    .mark_note = f->options->mark_note,
 	    .options = f->options->heatmap,
 	};
 	const char *columns = f->options->xlabel, *rows_title = f->options->ylabel;

@@ -29,9 +29,12 @@ struct figure_options {
 	bool may_list;               /* set by commands that have --colormap list */
 	bool list;                   /* it was given: colormaps_print, and nothing else */
 	bool reduce_given;
-	bool sentences;                  /* lines where they end */
-	bool ordered;                    /* panels are in an order of their own */
-	const char *order;               /* says by what, or NULL */
+	bool sentences;                   /* lines where they end */
+	bool ordered;                     /* panels are in an order of their own */
+	const char *order;                /* says by what, or NULL */
+	const struct heatmap_mark *marks; /* on cells */
+	size_t mark_count;
+	const char *mark_note;           /* what they mean */
 	const struct terminal *terminal; /* text on standard output instead of a file; NULL: a file */
 };
 

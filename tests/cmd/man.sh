@@ -57,6 +57,7 @@ attn-merge|merge
 attn-heatmap|heatmap
 attn-view|view
 attn-compare|compare
+attn-align|align
 attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-heads|inspect heads

@@ -60,6 +60,18 @@ struct heatmap_options {
 	enum heatmap_numbers numbers;
 };
 
+/* A mark on the cell of a query and a key. */
+enum heatmap_mark_kind {
+	HEATMAP_SQUARE, /* a small one in its middle, or in a corner where it has a number */
+	HEATMAP_FRAME,  /* around it */
+	HEATMAP_DASHES  /* the same with gaps */
+};
+
+struct heatmap_mark {
+	size_t query, key; /* of those that the grid covers */
+	enum heatmap_mark_kind kind;
+};
+
 struct heatmap_panel {
 	const struct grid *grid;
 	const char *title; /* "head 3"; NULL: none.  Not drawn over a single panel */
@@ -88,6 +100,11 @@ struct heatmap_figure {
 
 	/* One for each of a grid's `queries` and `keys`: a line is drawn after it; NULL: none. */
 	const bool *query_ends, *key_ends;
+
+	const struct heatmap_mark *marks; /* on every panel; where cells are too small they are left out, and
+					   * a line under the picture says so */
+	size_t mark_count;
+	const char *mark_note; /* what they mean: a line under the picture */
 	struct heatmap_options options;
 };
 
