@@ -97,7 +97,7 @@ status 2 attn compare "$hand" weights=w.npy --text-b x
 
 spell=(--model "$root/samples/aren-transliteration" --text آتشيسون)
 status 0 attn compare "${spell[@]}" --target achi --target-b acco --layer 0 --head 0 --columns query_token_b
-says "1 of 4 queries differ in their tokens: 3 is 'h' in A and 'c' in B"
+says "2 of 5 queries differ in their tokens: the first, 3 is 'h' in A and 'c' in B"
 status 3 attn compare "${spell[@]}" --target achi --target-b achis
 says 'texts of as many tokens can be compared'
 status 0 attn compare "${spell[@]}" --generate 20 --text-b آتزيسون --layer 5 --top 1
