@@ -84,7 +84,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,far | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -168,7 +168,7 @@ _attn()
 		;;
 	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --next | --tolerance | --relation)
+		--exclude-token | --text-pair | --next | --tolerance | --relation | --windows | --distance)
 		return
 		;;
 	esac
@@ -181,7 +181,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view compare inspect bench roles" ;;
-	inspect) options="token pairs tokens heads file model --help" ;;
+	inspect) options="token pairs tokens heads far file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
@@ -207,12 +207,16 @@ _attn()
 		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
+	"inspect far")
+		options="--windows --links --distance --top --head --layer --mean --batch --threads --quiet --help --query $view $model
+			--pretty --tsv --json --jsonl --columns $settings"
+		;;
 	"inspect file") options="--quiet --help $forms" ;;
 	"inspect model") options="--quiet --help --text --tsv --json" ;;
 	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token pairs tokens heads file model"
+		options="token pairs tokens heads far file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)

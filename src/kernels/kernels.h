@@ -71,6 +71,10 @@ struct kernels {
 	/* The largest absolute value of `count` finite numbers; 0 for none. */
 	float (*largest)(const float *numbers, size_t count);
 
+	/* The sum of the absolute values of `count` finite numbers, in float64, and the largest of
+	 * them; 0 for none. */
+	double (*magnitudes)(const float *numbers, size_t count, float *largest);
+
 	/* Whether rows (count, cols; stride) hold finite numbers only, in columns up to the next
 	 * multiple of lanes. */
 	bool (*all_finite)(const float *rows, size_t stride, size_t count, size_t cols);

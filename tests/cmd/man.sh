@@ -61,6 +61,7 @@ attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-heads|inspect heads
 attn-inspect-pairs|inspect pairs
+attn-inspect-far|inspect far
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
 attn-inspect-tokens|inspect tokens

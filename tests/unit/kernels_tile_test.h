@@ -5,6 +5,7 @@
 
 #include <float.h>
 
+#include "kernels/reference.h"
 #include "kernels_test.h"
 
 /* --- pack and unpack ---------------------------------------------------------- */
@@ -213,6 +214,36 @@ static void test_largest(void **state)
 {
 	(void)state;
 	with_every_set("largest", largest_values);
+}
+
+/* Numbers of few digits, whose sums are exact in any order, and random ones. */
+static void magnitudes_of(const struct kernels *k)
+{
+	struct area numbers = input_new(70);
+	for (int exact = 0; exact < 2; exact++) {
+		for (size_t i = 0; i < numbers.count; i++)
+			numbers.data[i] = exact ? (float)((int)(i * 37 % 199) - 99) / 8 : between(-1, 1);
+		for (size_t first = 0; first < 4; first++) {
+			for (size_t n = 0; first + n <= numbers.count; n++) {
+				float most, want_most;
+				double want = reference_magnitudes(numbers.data + first, n, &want_most);
+				double found = k->magnitudes(numbers.data + first, n, &most);
+				CHECK(most == want_most && fabs(found - want) <= (exact ? 0 : 1e-14 * want),
+				      "%s magnitudes: %zu numbers from %zu: %.17g, expected %.17g", k->name,
+				      n, first, found, want);
+				float bits[2];
+				memcpy(bits, &found, sizeof bits);
+				digest_add(bits, 2);
+			}
+		}
+	}
+	area_free(&numbers);
+}
+
+static void test_magnitudes(void **state)
+{
+	(void)state;
+	with_every_set("magnitudes", magnitudes_of);
 }
 
 static void test_all_finite(void **state)
