@@ -109,18 +109,28 @@ static void find_ends(const struct far_consumer *s, size_t query, size_t ends[st
 	ends[2 * n] = p->placed;
 }
 
+/* One row while it is looked at. */
+struct row {
+	const float *weights;
+	size_t query;
+	struct key_span span;
+};
+
 /* The sum of the magnitudes of keys [first, end), among which links are looked for. */
-static double add_segment(const struct far_consumer *s, const float *weights, size_t query, size_t first,
-			  size_t end, struct finding *links)
+static double add_segment(const struct far_consumer *s, const struct row *row, size_t first, size_t end,
+			  struct finding *links)
 {
 	double sum = 0;
+	const float *weights = row->weights;
+	first = size_max(first, row->span.first);
+	end = size_min(end, row->span.end);
 	for (size_t next; first < end; first = next) {
 		float largest;
 		next = size_min(end, first + CHUNK);
 		sum += s->kernels ? s->kernels->magnitudes(weights + first, next - first, &largest)
 				  : reference_magnitudes(weights + first, next - first, &largest);
 		if (links && may_link(links, largest))
-			find_links(links, weights, query, first, next);
+			find_links(links, weights, row->query, first, next);
 	}
 	return sum;
 }
@@ -136,23 +146,23 @@ static void add_loss(struct far_sums *sums, double share, size_t query)
 }
 
 /* False: the row has no weight. */
-static bool add_row(const struct far_consumer *s, const float *weights, size_t query, struct far_sums *sums,
+static bool add_row(const struct far_consumer *s, const struct row *row, struct far_sums *sums,
 		    struct finding *links)
 {
 	size_t n = s->cut_count, window = s->options.window_count, ends[SEGMENTS];
 	double parts[SEGMENTS], lost[FAR_WINDOWS + 1], total = 0;
-	find_ends(s, query, ends);
+	find_ends(s, row->query, ends);
 	for (size_t i = 0, first = 0; i <= 2 * n; first = ends[i++]) {
 		size_t cut = i < n ? n - 1 - i : i - n - 1; /* the widest one that this lies outside of */
 		bool far = i != n && s->cuts[cut] > s->options.distance;
-		parts[i] = add_segment(s, weights, query, first, ends[i], far ? links : NULL);
+		parts[i] = add_segment(s, row, first, ends[i], far ? links : NULL);
 	}
 	for (size_t c = n; c-- > 0;)
 		lost[c] = total += parts[n - 1 - c] + parts[n + 1 + c];
-	total += parts[n] + add_segment(s, weights, query, s->places->placed, s->shape.keys, NULL);
+	total += parts[n] + add_segment(s, row, s->places->placed, s->shape.keys, NULL);
 	for (size_t c = n; c-- > 0 && total > 0;)
 		if (window > 0 && s->options.windows[window - 1] == s->cuts[c])
-			add_loss(&sums[--window], lost[c] / total, query);
+			add_loss(&sums[--window], lost[c] / total, row->query);
 	return total > 0;
 }
 
@@ -177,9 +187,10 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 	if (s->counts[head] == s->kept)
 		found.least = fabsf(list[s->kept - 1].weight);
 	pthread_mutex_unlock(&s->lock);
-	for (size_t r = 0; r < block->count; r++)
-		s->queries[number] += add_row(s, block->weights + r * block->keys, block->query + r,
-					      s->sums + number * s->options.window_count, &found);
+	for (size_t r = 0; r < block->count; r++) {
+		struct row row = {block->weights + r * block->keys, block->query + r, row_span(block, r)};
+		s->queries[number] += add_row(s, &row, s->sums + number * s->options.window_count, &found);
+	}
 	pthread_mutex_lock(&s->lock);
 	for (size_t i = 0; i < found.count; i++)
 		if (!insert(list, &s->counts[head], s->kept, found.links[i]))
@@ -212,13 +223,14 @@ enum attn_status far_consumer_init(struct far_consumer *s, const struct rows_sha
 				   struct attn_error *err)
 {
 	size_t heads, blocks, pairs, sums, links;
-	*s = (struct far_consumer){.consumer = {.consume = consume, .any_order = true, .no_context = true},
-				   .places = places,
-				   .kernels = kernels_best(),
-				   .shape = *shape,
-				   .options = *options,
-				   .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
-				   .lock = PTHREAD_MUTEX_INITIALIZER};
+	*s = (struct far_consumer){
+	    .consumer = {.consume = consume, .any_order = true, .no_context = true, .spans_only = true},
+	    .places = places,
+	    .kernels = kernels_best(),
+	    .shape = *shape,
+	    .options = *options,
+	    .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
+	    .lock = PTHREAD_MUTEX_INITIALIZER};
 	find_cuts(s);
 	s->kept = options->top;
 	if (size_mul(shape->queries, shape->keys, &pairs))

@@ -31,7 +31,7 @@ struct head_sums {
 /* One row while it is looked at. */
 struct look {
 	const float *weights;
-	const unsigned char *cells;
+	const unsigned char *cells; /* NULL: all keys inside have a weight to count */
 	size_t query;
 	size_t begin, end; /* keys outside have no weight to count */
 	size_t attended;   /* that many inside have one */
@@ -65,12 +65,11 @@ static size_t count_eight(const unsigned char *cells)
 	return ((eight + ones) >> 1 & ones) * ones >> 56;
 }
 
-/* Where the keys with a weight to count begin and end, and how many there are. */
-static void find_attended(struct look *row, size_t keys)
+/* Where the keys with a weight to count begin and end, and how many there are, by the cells. */
+static void find_attended(struct look *row)
 {
 	size_t k = 0;
-	row->attended = row->begin = 0;
-	row->end = keys;
+	row->attended = 0;
 	while (row->begin < row->end && !cell_has_weight(row->cells[row->begin]))
 		row->begin++;
 	while (row->end > row->begin && !cell_has_weight(row->cells[row->end - 1]))
@@ -81,18 +80,24 @@ static void find_attended(struct look *row, size_t keys)
 		row->attended += cell_has_weight(row->cells[k]);
 }
 
+/* The magnitude at a key, wherever it is. */
+static double magnitude_at(const struct look *row, size_t key)
+{
+	return key >= row->begin && key < row->end ? fabs((double)row->weights[key]) : 0;
+}
+
 /* The share of a key; SIZE_MAX, which is no key, adds nothing. */
 static void add_key(struct part *p, const struct look *row, size_t key)
 {
 	if (key != SIZE_MAX)
-		add(p, fabs((double)row->weights[key]) / row->total);
+		add(p, magnitude_at(row, key) / row->total);
 }
 
 static void add_keys(struct part *p, const struct look *row, const size_t *keys, size_t count)
 {
 	double sum = 0;
 	for (size_t i = 0; i < count; i++)
-		sum += fabs((double)row->weights[keys[i]]);
+		sum += magnitude_at(row, keys[i]);
 	if (count > 0)
 		add(p, sum / row->total);
 }
@@ -102,8 +107,7 @@ static void add_near(const struct head_places *places, struct part *p, const str
 	double sum = 0;
 	for (ptrdiff_t step = -NEAR_TOKENS; step <= NEAR_TOKENS; step++) {
 		size_t key = key_beside(places, row->query, step);
-		if (key != SIZE_MAX)
-			sum += fabs((double)row->weights[key]);
+		sum += magnitude_at(row, key);
 	}
 	add(p, sum / row->total);
 }
@@ -130,7 +134,7 @@ static void add_even_distance(const struct head_places *places, struct part *p, 
 			      : triangle(-a) + triangle(b);
 	} else {
 		for (size_t k = row->begin; k < end; k++) {
-			bool counts = cell_has_weight(row->cells[k]);
+			bool counts = !row->cells || cell_has_weight(row->cells[k]);
 			count += counts;
 			sum += counts ? fabs(places->at[k] - own) : 0;
 		}
@@ -210,7 +214,8 @@ static void count_offset(const struct head_places *places, _Atomic uint32_t *off
 static void add_row(struct head_consumer *s, struct head_sums *sums, struct look *row, size_t number)
 {
 	struct weight_sums all = {0};
-	find_attended(row, s->shape.keys);
+	if (row->cells)
+		find_attended(row);
 	if (s->places->self)
 		add_distances(s, sums, row, &all);
 	else
@@ -247,7 +252,8 @@ static void add_coverage(struct head_consumer *s, const struct row_block *block,
 	_Atomic uint64_t *coverage = s->coverage + number * s->shape.keys;
 	for (size_t r = 0; r < block->count; r++) {
 		const float *weights = block->weights + r * block->keys;
-		for (size_t k = 0; k < block->keys && totals[r] > 0; k++)
+		struct key_span span = row_span(block, r);
+		for (size_t k = span.first; k < span.end && totals[r] > 0; k++)
 			shares[k] += fabs((double)weights[k]) / totals[r];
 	}
 	for (size_t k = 0; k < block->keys; k++)
@@ -263,9 +269,13 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 	struct head_sums *sums = &s->sums[number * s->blocks + block->query / ROWS_BLOCK];
 	double totals[ROWS_BLOCK];
 	for (size_t r = 0; r < block->count; r++) {
+		struct key_span span = row_span(block, r);
 		struct look row = {.weights = block->weights + r * block->keys,
-				   .cells = block->cells + r * block->keys,
-				   .query = block->query + r};
+				   .cells = row_cells(block, r),
+				   .query = block->query + r,
+				   .begin = span.first,
+				   .end = span.end,
+				   .attended = span.end - span.first};
 		add_row(s, sums, &row, number);
 		totals[r] = row.total;
 	}
@@ -283,11 +293,12 @@ enum attn_status head_consumer_init(struct head_consumer *s, const struct rows_s
 				    const struct head_places *places, struct attn_error *err)
 {
 	size_t heads;
-	*s = (struct head_consumer){.consumer = {.consume = consume, .any_order = true, .no_context = true},
-				    .places = places,
-				    .shape = *shape,
-				    .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
-				    .coverage_unit = ldexp(1, ilogb((double)shape->queries) - 61)};
+	*s = (struct head_consumer){
+	    .consumer = {.consume = consume, .any_order = true, .no_context = true, .spans_only = true},
+	    .places = places,
+	    .shape = *shape,
+	    .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
+	    .coverage_unit = ldexp(1, ilogb((double)shape->queries) - 61)};
 	log_table_init(&s->logs);
 	bool ok = size_mul(shape->layers, shape->batch, &heads) && size_mul(heads, shape->heads, &heads);
 	size_t blocks, numbers;
