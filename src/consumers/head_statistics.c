@@ -9,7 +9,8 @@
 #include "util/minmax.h"
 
 enum {
-	OFFSETS = 2 * OFFSETS_MOST + 1
+	OFFSETS = 2 * OFFSETS_MOST + 1,
+	CHUNK = 256 /* keys that are looked at one by one if one of them is the largest */
 };
 
 /* A sum over queries, and how many. */
@@ -143,6 +144,15 @@ static void add_even_distance(const struct head_places *places, struct part *p, 
 		add(p, sum / (double)count);
 }
 
+static void weigh(const struct head_consumer *s, struct weight_sums *sums, const float *weights,
+		  const double *at, double from, size_t count)
+{
+	if (s->kernels)
+		s->kernels->weigh(sums, weights, at, from, count);
+	else
+		weight_sums_add(sums, &s->logs, weights, at, from, count);
+}
+
 /* In self-attention: sums up to the query's own key, from there on, and of appended keys. */
 static void add_distances(struct head_consumer *s, struct head_sums *sums, const struct look *row,
 			  struct weight_sums *all)
@@ -159,11 +169,10 @@ static void add_distances(struct head_consumer *s, struct head_sums *sums, const
 			high = k;
 	}
 	if (row->begin < middle)
-		weight_sums_add(&before, &s->logs, row->weights + row->begin, places->at + row->begin, own,
-				middle - row->begin);
+		weigh(s, &before, row->weights + row->begin, places->at + row->begin, own,
+		      middle - row->begin);
 	if (middle < end)
-		weight_sums_add(&after, &s->logs, row->weights + middle, places->at + middle, own,
-				end - middle);
+		weigh(s, &after, row->weights + middle, places->at + middle, own, end - middle);
 	double placed = before.total + after.total;
 	all->total = placed;
 	all->logs = before.logs + after.logs;
@@ -174,14 +183,16 @@ static void add_distances(struct head_consumer *s, struct head_sums *sums, const
 		add_even_distance(places, &sums->even_distance, row, end);
 	}
 	if (end < row->end)
-		weight_sums_add(all, &s->logs, row->weights + size_max(end, row->begin), NULL, 0,
-				row->end - size_max(end, row->begin));
+		weigh(s, all, row->weights + size_max(end, row->begin), NULL, 0,
+		      row->end - size_max(end, row->begin));
 }
 
 /* The first key with the row's largest magnitude. */
-static size_t find_largest(const struct look *row, float largest)
+static size_t find_largest(const struct head_consumer *s, const struct look *row, float largest)
 {
 	size_t k = row->begin;
+	while (s->kernels && s->kernels->largest(row->weights + k, size_min(row->end - k, CHUNK)) < largest)
+		k += CHUNK;
 	while (fabsf(row->weights[k]) < largest)
 		k++;
 	return k;
@@ -219,7 +230,7 @@ static void add_row(struct head_consumer *s, struct head_sums *sums, struct look
 	if (s->places->self)
 		add_distances(s, sums, row, &all);
 	else
-		weight_sums_add(&all, &s->logs, row->weights + row->begin, NULL, 0, row->end - row->begin);
+		weigh(s, &all, row->weights + row->begin, NULL, 0, row->end - row->begin);
 	row->total = all.total;
 	if (!(all.total > 0))
 		return;
@@ -228,7 +239,7 @@ static void add_row(struct head_consumer *s, struct head_sums *sums, struct look
 	add(&sums->largest, (double)all.largest / all.total);
 	add(&sums->even_entropy, log2((double)row->attended));
 	add_places(s->places, sums, row);
-	size_t key = find_largest(row, all.largest);
+	size_t key = find_largest(s, row, all.largest);
 	if (s->offsets)
 		count_offset(s->places, s->offsets + number * OFFSETS, row->query, key);
 	if (row->attended > 1 && (!sums->has_pair || all.largest > fabsf(sums->weight))) {
@@ -296,6 +307,7 @@ enum attn_status head_consumer_init(struct head_consumer *s, const struct rows_s
 	*s = (struct head_consumer){
 	    .consumer = {.consume = consume, .any_order = true, .no_context = true, .spans_only = true},
 	    .places = places,
+	    .kernels = kernels_best(),
 	    .shape = *shape,
 	    .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
 	    .coverage_unit = ldexp(1, ilogb((double)shape->queries) - 61)};

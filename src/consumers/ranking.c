@@ -111,7 +111,8 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 {
 	struct ranking *s = (struct ranking *)consumer;
 	(void)err;
-	s->heads_done[block->head] = true;
+	if (s->options.mean)
+		s->heads_done[block->head] = true;
 	for (size_t r = 0; r < block->count; r++) {
 		if (s->options.to)
 			rank_query(s, block, r);
@@ -173,7 +174,9 @@ static enum attn_status allocate(struct ranking *s, struct attn_error *err)
 enum attn_status ranking_init(struct ranking *s, const struct rows_shape *shape,
 			      const struct ranking_options *options, struct attn_error *err)
 {
-	*s = (struct ranking){.consumer = {.consume = consume, .spans_only = true},
+	/* Lists of queries are of one block each. */
+	bool apart = !options->to && !options->mean;
+	*s = (struct ranking){.consumer = {.consume = consume, .spans_only = true, .any_order = apart},
 			      .kernels = kernels_best(),
 			      .shape = shape,
 			      .options = *options};

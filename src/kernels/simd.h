@@ -23,6 +23,7 @@ const struct kernels KERNELS_NAME = {
     .scale_columns = scale_columns,
     .largest = largest,
     .magnitudes = magnitudes,
+    .weigh = weigh,
     .all_finite = all_finite,
     .softcap = softcap,
     .additive = additive,

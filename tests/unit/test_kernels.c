@@ -161,6 +161,8 @@ int main(void)
 	    cmocka_unit_test(test_all_finite),
 	    cmocka_unit_test(test_largest),
 	    cmocka_unit_test(test_magnitudes),
+	    cmocka_unit_test(test_weigh),
+	    cmocka_unit_test(test_binary_logarithm),
 	    cmocka_unit_test(test_spin),
 	};
 	choose_seed();
