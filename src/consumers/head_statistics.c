@@ -153,38 +153,21 @@ static void weigh(const struct head_consumer *s, struct weight_sums *sums, const
 		weight_sums_add(sums, &s->logs, weights, at, from, count);
 }
 
-/* In self-attention: sums up to the query's own key, from there on, and of appended keys. */
+/* In self-attention: sums of keys that have a place, and of appended ones. */
 static void add_distances(struct head_consumer *s, struct head_sums *sums, const struct look *row,
 			  struct weight_sums *all)
 {
 	const struct head_places *places = s->places;
-	double own = (double)places->own[row->query];
-	size_t end = size_min(row->end, places->placed), middle = row->begin, high = end;
-	struct weight_sums before = {0}, after = {0};
-	while (middle < high) { /* the first key that is not before the query's own */
-		size_t k = middle + (high - middle) / 2;
-		if (places->at[k] < own)
-			middle = k + 1;
-		else
-			high = k;
-	}
-	if (row->begin < middle)
-		weigh(s, &before, row->weights + row->begin, places->at + row->begin, own,
-		      middle - row->begin);
-	if (middle < end)
-		weigh(s, &after, row->weights + middle, places->at + middle, own, end - middle);
-	double placed = before.total + after.total;
-	all->total = placed;
-	all->logs = before.logs + after.logs;
-	all->largest = fmaxf(before.largest, after.largest);
-	if (placed > 0) {
-		add(&sums->distance, (after.distance - before.distance) / placed);
-		add(&sums->squares, (before.squares + after.squares) / placed);
+	size_t end = size_max(size_min(row->end, places->placed), row->begin);
+	weigh(s, all, row->weights + row->begin, places->at + row->begin, (double)places->own[row->query],
+	      end - row->begin);
+	if (all->total > 0) {
+		add(&sums->distance, all->distance / all->total);
+		add(&sums->squares, all->squares / all->total);
 		add_even_distance(places, &sums->even_distance, row, end);
 	}
 	if (end < row->end)
-		weigh(s, all, row->weights + size_max(end, row->begin), NULL, 0,
-		      row->end - size_max(end, row->begin));
+		weigh(s, all, row->weights + end, NULL, 0, row->end - end);
 }
 
 /* The first key with the row's largest magnitude. */

@@ -48,7 +48,7 @@ struct gemm {
 struct weight_sums {
 	double total;    /* sum |w| */
 	double logs;     /* sum |w| log2 |w| */
-	double distance; /* sum |w| (a - b): with a sign */
+	double distance; /* sum |w| |a - b| */
 	double squares;  /* sum |w| (a - b)^2 */
 	float largest;   /* of |w|; 0 for none */
 };

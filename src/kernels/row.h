@@ -15,6 +15,7 @@ enum {
 };
 
 typedef double wide __attribute__((vector_size(4 * LANES)));
+typedef int64_t wide_bits __attribute__((vector_size(4 * LANES)));
 typedef float narrow_vec __attribute__((vector_size(2 * LANES)));
 typedef int32_t narrow_bits __attribute__((vector_size(2 * LANES)));
 
@@ -107,7 +108,7 @@ INLINE void weigh_step(struct weighing *s, const float *weights, const double *a
 		if (!at)
 			continue;
 		memcpy(&d, at + (ptrdiff_t)i * WIDE_LANES, sizeof d);
-		d -= from;
+		d = (wide)((wide_bits)(d - from) & INT64_MAX);
 		x *= d;
 		s->distance[i] += x;
 		s->squares[i] += x * d;
