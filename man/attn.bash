@@ -54,7 +54,7 @@ _attn_token()
 		*)
 			case $previous in
 			--top | --min-distance | --head | --layer | --batch | --threads | --key | --exclude-token | --columns | \
-				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | =) ;;
+				--pairs | --conllu | --relation | --model | --text-file | --text-pair | --ids | --type-ids | --attention | --target | --target-ids | --generate | --image | --pixels | --without-head | =) ;;
 			*) [[ "$valued " == *" $previous "* ]] || operands=$((operands + 1)) ;;
 			esac
 			;;
@@ -75,7 +75,7 @@ _attn()
 		--font --font-size --width --range --clip --transform --sentences --xlabel --ylabel --no-colorbar --no-caption --markers"
 	local view="--key --words --exclude-first --exclude-diagonal --exclude-token --renormalise"
 	local matrix="--query --top-keys $view"
-	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention"
+	local model="--model --text --text-file --ids --text-pair --type-ids --no-special --attention --target --target-ids --generate --image --pixels --without-head"
 	local forms="--text --tsv --json --jsonl --columns"
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
 	local command= options= i after_equals=
@@ -83,8 +83,8 @@ _attn()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
-		,run | ,merge | ,heatmap | ,view | ,compare | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,far | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		,run | ,merge | ,heatmap | ,view | ,compare | ,align | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
+		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,far | inspect,effects | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -121,6 +121,14 @@ _attn()
 			even_distance" -- "$word"))
 		return
 		;;
+	--method)
+		COMPREPLY=($(compgen -W "argmax reverse mutual union grow-diag threshold monotone" -- "$word"))
+		return
+		;;
+	--rows)
+		COMPREPLY=($(compgen -W "written read" -- "$word"))
+		return
+		;;
 	--theme)
 		COMPREPLY=($(compgen -W "light dark" -- "$word"))
 		return
@@ -153,12 +161,25 @@ _attn()
 		fi
 		return
 		;;
-	-o | --model | --text-file | --ids | --type-ids | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu)
+	-b | --input-b)
+		_attn_load -
+		_attn_inputs "$word"
+		return
+		;;
+	-o | --model | --model-b | --text-file | --text-file-b | --ids | --ids-b | --image-b | --pixels-b | --type-ids | --target-ids | --pixels | --hidden | --logits | --image | --directory | --output | --context | --weights | --scores | --q | --k | --v | --rankings | --heatmaps | --pairs | --conllu | --list | --gold | --draw)
 		_attn_files "$word"
 		return
 		;;
+	--kernel | --kernel-b)
+		COMPREPLY=($(compgen -W "scalar avx2 avx512 neon" -- "$word"))
+		return
+		;;
+	--what)
+		COMPREPLY=($(compgen -W "weights context scores output all" -- "$word"))
+		return
+		;;
 	--attention)
-		COMPREPLY=($(compgen -W "encoder decoder" -- "$word"))
+		COMPREPLY=($(compgen -W "encoder decoder cross text vision" -- "$word"))
 		return
 		;;
 	--text)
@@ -166,9 +187,9 @@ _attn()
 			return
 		fi
 		;;
-	--head | --layer | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
+	--head | --head-b | --layer | --layer-b | --text-b | --target-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --next | --tolerance | --relation | --windows | --distance)
+		--exclude-token | --text-pair | --target | --generate | --without-head | --sort | --next-token | --next | --tolerance | --relation | --median | --special | --null | --gold-first | --windows | --distance)
 		return
 		;;
 	esac
@@ -179,47 +200,62 @@ _attn()
 	fi
 
 	case $command in
-	"") options="run merge heatmap view compare inspect bench help --help --version --verbose" ;;
-	help) options="run merge heatmap view compare inspect bench roles" ;;
-	inspect) options="token pairs tokens heads far file model --help" ;;
+	"") options="run merge heatmap view compare align inspect bench help --help --version --verbose" ;;
+	help) options="run merge heatmap view compare align inspect bench roles" ;;
+	inspect) options="token pairs tokens heads far effects file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
-			--format --top --min-distance --shard --dry-run --head --layer --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
+			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --rollout --flow --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
 			--quiet --help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --scores --statistic --head --layer --mean --batch --order --image --patches
+		options="--output --format --terminal --scores --statistic --head --layer --rollout --flow --mean --batch --order --image --patches
 			--skip-keys --threads --quiet --help $model $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
-	compare) options="--tolerance --pretty --threads --quiet --help $model $forms $settings" ;;
-	bench) options="--shape --mode --causal --model --tokens --threads --seconds --quiet --help --text --tsv --json" ;;
+	view) options="--output --head --layer --rollout --flow --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
+	compare)
+		options="--what --scores-stage --tolerance --top --head --layer --rollout --flow --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
+			--model-b --text-b --text-file-b --ids-b --target-b --image-b --pixels-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
+		;;
+	align)
+		options="--output --list --together --head --layer --batch --method --median --no-standardise --rows --no-words --special
+			--keep-special --null --confidence --reverse --gold --gold-first --gold-reverse --each --by-head --draw --threads
+			--quiet --help --pretty --query $model $view $forms $picture $settings"
+		;;
+	bench) options="--shape --mode --causal --model --tokens --lengths --kind --dry-run --output --format --title
+			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help
+			--text --tsv --json" ;;
 	"inspect token")
-		options="--to --steps --top --min-distance --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
+		options="--to --steps --top --min-distance --head --layer --rollout --flow --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect pairs")
-		options="--pairs --conllu --relation --reverse --score --top --head --layer --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
+		options="--pairs --conllu --relation --reverse --score --top --head --layer --rollout --flow --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect heads")
-		options="--similar --rule --head --layer --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+		options="--similar --scaling --sizes --tokens --output --format --title --theme --transparent --font --font-size
+			--width --dpi --no-caption --rule --head --layer --rollout --flow --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect far")
-		options="--windows --links --distance --top --head --layer --mean --batch --threads --quiet --help --query $view $model
+		options="--windows --links --distance --top --head --layer --rollout --flow --mean --batch --threads --quiet --help --query $view $model
 			--pretty --tsv --json --jsonl --columns $settings"
+		;;
+	"inspect effects")
+		options="--head --layer --batch --sort --next-token --prune --greedy --output --format --title --theme --transparent --font
+			--font-size --width --dpi --no-caption --threads --quiet --help $model --pretty --tsv --json --jsonl --columns $settings"
 		;;
 	"inspect file") options="--quiet --help $forms" ;;
 	"inspect model") options="--quiet --help --text --tsv --json" ;;
 	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token pairs tokens heads far file model"
+		options="token pairs tokens heads far effects file model"
 	fi
 	case $command,$word in
-	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
+	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | align,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 		;;
 	"inspect file",* | "inspect model",* | "inspect tokens",* | merge,*)

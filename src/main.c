@@ -12,8 +12,8 @@
 #include "util/memory.h"
 
 const struct command *const commands[] = {
-    &command_run,     &command_merge, &command_heatmap, &command_view, &command_compare,
-    &command_inspect, &command_bench, &command_help,    NULL,
+    &command_run,   &command_merge,   &command_heatmap, &command_view, &command_compare,
+    &command_align, &command_inspect, &command_bench,   &command_help, NULL,
 };
 
 static void remove_and_die(int signal_number)

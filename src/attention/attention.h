@@ -106,6 +106,12 @@ struct rows_shape attention_shape(const struct attention *a);
 enum attn_status output_layer_project(const struct output_layer *layer, const float *context, size_t rows,
 				      float *output, struct attn_error *err);
 
+/* Whether products are multiplied by anything but 1. */
+static inline bool attention_is_scaled(const struct attention *a)
+{
+	return a->normalization.normalizer->scaled && (a->score.scale != 1 || a->score.temperature);
+}
+
 /* All keys of a row: past, own and appended. */
 static inline size_t attention_keys(const struct attention *a)
 {

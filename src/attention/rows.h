@@ -3,7 +3,7 @@
  * A source yields blocks of rows of the attention matrix; a consumer is given every
  * block once and keeps only what it needs, so the whole matrix never has to
  * exist.  The engine is one source (it computes rows), a stored result is
- * another (it maps them).
+ * another (it maps them), a difference of two is a third.
  */
 #ifndef ATTN_ATTENTION_ROWS_H
 #define ATTN_ATTENTION_ROWS_H
@@ -76,6 +76,9 @@ struct row_block {
 			       * w v.c / |c|^2, NAN where |c| is 0; NULL unless asked for */
 	const float *context; /* (count, value size; context_stride), or NULL unless asked for */
 	size_t masked;        /* rows that attend to no key */
+
+	/* The rows of a difference of two sources: those of A and B, [0] and [1]; of others NULL. */
+	const struct row_block *pair;
 
 	/* Set before the block is read: nobody needs contexts and shares; nobody needs weights and
 	 * cells, which are then NULL or not, as is less work. */

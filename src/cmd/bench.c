@@ -1,18 +1,14 @@
-/* attn bench: options, timing and output; what is timed is in bench_work.c. */
-#include <math.h>
+/* attn bench: its options; what is timed is in bench_work.c, and how in bench_measure.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "cmd/bench_model.h"
+#include "cmd/bench_lengths.h"
+#include "cmd/bench_shapes.h"
 #include "cmd/bench_work.h"
 #include "cmd/options.h"
 #include "kernels/kernels.h"
-#include "util/memory.h"
 #include "util/number.h"
-#include "util/threads.h"
 
 static const char usage[] =
     "usage: attn bench [options]\n"
@@ -30,6 +26,13 @@ static const char usage[] =
     "      --model DIR       the forward pass of a model instead: 'forward', to the last hidden\n"
     "                        states, and 'weights', with the weights of all layers in memory\n"
     "      --tokens N        of how many tokens [512]\n"
+    "      --lengths LIST    the cost as length grows: one line for each of these many tokens, such as\n"
+    "                        512,1024,2048, and the fitted exponent; --shape is then HxD [12x64],\n"
+    "                        and --mode context\n"
+    "      --kind LIST       of these: full, causal, window:L (a query's own key and L before it),\n"
+    "                        linear or causal-linear attention [full]\n"
+    "      --dry-run         planned multiply-adds and memory alone: nothing is measured\n"
+    "  -o, --output FILE     also plot it: x.png, x.svg or x.pdf; '-': instead\n" PLOT_USAGE
     "      --threads N       threads [the processors that this process may use]\n"
     "      --seconds S       how long to measure each [0.5]\n"
     "      --text, --tsv, --json\n"
@@ -47,6 +50,9 @@ enum {
 	OPTION_CAUSAL,
 	OPTION_SECONDS,
 	OPTION_TOKENS,
+	OPTION_LENGTHS,
+	OPTION_KIND,
+	OPTION_DRY_RUN,
 };
 
 static const struct option table[] = {
@@ -55,6 +61,10 @@ static const struct option table[] = {
     {"causal", no_argument, NULL, OPTION_CAUSAL},
     {"model", required_argument, NULL, OPTION_MODEL},
     {"tokens", required_argument, NULL, OPTION_TOKENS},
+    {"lengths", required_argument, NULL, OPTION_LENGTHS},
+    {"kind", required_argument, NULL, OPTION_KIND},
+    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    PLOT_OPTIONS,
     THREADS_OPTION,
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"text", no_argument, NULL, OPTION_TEXT},
@@ -65,141 +75,76 @@ static const struct option table[] = {
     END_OPTION,
 };
 
-enum {
-	MAX_SHAPES = 64,
-	MAX_SAMPLES = 1000,
-	MIN_SAMPLES = 5,
-};
-
 struct bench_command {
 	bool help, causal;
 	bool modes[BENCH_COUNT];
-	struct bench_shape shapes[MAX_SHAPES];
+	const char *shape_texts[BENCH_SHAPES]; /* as given */
+	struct bench_shape shapes[BENCH_SHAPES];
 	size_t shape_count;
 	const char *model;
 	size_t tokens; /* of a model; 0: not given */
-	double seconds;
-	int format;  /* an OPTION_, or 0 */
-	double peak; /* GFLOP/s: median over the run */
-	double peaks[MAX_SAMPLES];
-	size_t peak_count;
+	bool seconds_given;
+	enum table_format format;
+	struct bench_meter meter;
+	struct bench_lengths lengths;
+	struct plot_request plot;
+	struct growth growth; /* of --lengths */
 };
-
-struct result {
-	double milliseconds, gflops, peak;
-};
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t count)
-{
-	qsort(values, count, sizeof *values, compare_doubles);
-	return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-/* --- the limit ---------------------------------------------------------------- */
-
-struct spin {
-	const struct kernels *kernels;
-	size_t rounds;
-};
-
-static void spin_task(void *context, size_t task, size_t worker)
-{
-	const struct spin *s = context;
-	_Alignas(64) float out[TILE] = {0};
-	(void)task;
-	(void)worker;
-	s->kernels->spin(s->rounds, out);
-}
-
-/* All threads multiply and add for about 5 ms; GFLOP/s of all together. */
-static double measure_peak(const struct kernels *kernels)
-{
-	struct spin s = {kernels, 200000};
-	size_t threads = threads_count();
-	double start = now();
-	parallel_for(threads, spin_task, &s);
-	double seconds = now() - start;
-	return (double)s.rounds * (double)kernels->spin_operations * (double)threads / seconds * 1e-9;
-}
-
-/* What is timed, and how its line begins. */
-struct item {
-	char shape[100];
-	const char *mode;
-	bool causal;
-	double operations; /* of a run */
-	enum attn_status (*run)(void *work, struct attn_error *err);
-	void *work;
-};
-
-/* --- measuring ------------------------------------------------------------------ */
-
-/* Runs that take microseconds are timed many at once. */
-static enum attn_status time_runs(const struct item *item, size_t runs, double *seconds,
-				  struct attn_error *err)
-{
-	double start = now();
-	for (size_t i = 0; i < runs; i++)
-		TRY(item->run(item->work, err));
-	*seconds = (now() - start) / (double)runs;
-	return ATTN_OK;
-}
-
-static enum attn_status measure(struct bench_command *c, const struct item *item, struct result *result,
-				struct attn_error *err)
-{
-	const struct kernels *kernels = kernels_best();
-	double times[MAX_SAMPLES], peaks[MAX_SAMPLES], once = 0;
-	size_t count = 0;
-	TRY(time_runs(item, 1, &once, err)); /* warm up */
-	TRY(time_runs(item, 1, &once, err));
-	size_t runs = once > 0 && once < 2e-3 ? (size_t)(2e-3 / once) + 1 : 1;
-	double end = now() + c->seconds;
-	while (count < MAX_SAMPLES && (count < MIN_SAMPLES || now() < end)) {
-		peaks[count] = kernels ? measure_peak(kernels) : 0;
-		TRY(time_runs(item, runs, &times[count], err));
-		if (kernels && c->peak_count < MAX_SAMPLES)
-			c->peaks[c->peak_count++] = peaks[count];
-		count++;
-	}
-	double seconds = median(times, count);
-	*result = (struct result){seconds * 1e3, item->operations / seconds * 1e-9, median(peaks, count)};
-	return ATTN_OK;
-}
 
 /* --- options and output --------------------------------------------------------- */
 
-static enum attn_status parse_shape(struct bench_command *c, const struct options *o, struct attn_error *err)
+/* Heads, tokens and head size, or without tokens, where lengths are given. */
+static bool parse_shape(const char *text, bool tokens, struct bench_shape *s)
 {
-	struct bench_shape s;
-	size_t *const parts[] = {&s.heads, &s.tokens, &s.head_size};
+	size_t *const parts[] = {&s->heads, &s->tokens, &s->head_size};
 	char copy[64], *rest = copy;
-	bool ok = strlen(o->value) < sizeof copy;
-	if (ok)
-		strcpy(copy, o->value);
-	for (size_t i = 0; i < 3 && ok; i++) {
-		const char *part = strsep(&rest, "x");
-		ok = part && parse_count(part, parts[i]) && *parts[i] > 0 && *parts[i] < (size_t)1 << 31;
+	if (strlen(text) >= sizeof copy)
+		return false;
+	strcpy(copy, text);
+	*s = (struct bench_shape){0};
+	for (size_t i = 0; i < 3; i++) {
+		const char *part = i == 1 && !tokens ? NULL : strsep(&rest, "x");
+		if (i == 1 && !tokens)
+			continue;
+		if (!part || !parse_count(part, parts[i]) || *parts[i] == 0 ||
+		    *parts[i] > (i == 1 ? BENCH_LONGEST : BENCH_WIDEST))
+			return false;
 	}
-	if (!ok || rest)
-		return option_fail(o, "heads x tokens x head size, such as 12x2048x64", err);
-	if (c->shape_count == MAX_SHAPES)
+	return !rest;
+}
+
+static enum attn_status option_shape(struct bench_command *c, const struct options *o, struct attn_error *err)
+{
+	if (c->shape_count == BENCH_SHAPES)
 		return option_fail(o, "at most 64 shapes", err);
-	c->shapes[c->shape_count++] = s;
+	c->shape_texts[c->shape_count++] = o->value;
 	return ATTN_OK;
+}
+
+/* Shapes as they were given, or those that stand for none. */
+static enum attn_status find_shapes(struct bench_command *c, struct attn_error *err)
+{
+	static const struct bench_shape usual[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
+	bool tokens = c->lengths.count == 0;
+	for (size_t i = 0; i < c->shape_count; i++)
+		if (!parse_shape(c->shape_texts[i], tokens, &c->shapes[i]))
+			return attn_fail(
+			    err, ATTN_USAGE,
+			    "'--shape' is '%s', expected %s: at most %d heads, of at most as many numbers",
+			    c->shape_texts[i],
+			    tokens ? "heads x tokens x head size, such as 12x2048x64"
+				   : "with --lengths heads x head size, such as 12x64",
+			    BENCH_WIDEST);
+	if (c->shape_count > 0)
+		return ATTN_OK;
+	c->shape_count = tokens ? sizeof usual / sizeof *usual : 1;
+	memcpy(c->shapes, usual, c->shape_count * sizeof *usual);
+	return ATTN_OK;
+}
+
+static bool any_mode(const struct bench_command *c)
+{
+	return c->modes[BENCH_CONTEXT] || c->modes[BENCH_WEIGHTS] || c->modes[BENCH_PROJECTED];
 }
 
 static enum attn_status parse_mode(struct bench_command *c, const struct options *o, struct attn_error *err)
@@ -213,6 +158,13 @@ static enum attn_status parse_mode(struct bench_command *c, const struct options
 	return found ? ATTN_OK : option_fail(o, "context, weights, projected or all", err);
 }
 
+static enum attn_status option_lengths(struct bench_command *c, const struct options *o,
+				       struct attn_error *err)
+{
+	const struct option_counts range = {1, BENCH_LONGEST, c->lengths.lengths, GROWTH_LENGTHS};
+	return option_counts(o, &range, &c->lengths.count, err);
+}
+
 static enum attn_status parse(struct bench_command *c, struct options *o, struct attn_error *err)
 {
 	enum attn_status status = ATTN_OK;
@@ -222,7 +174,7 @@ static enum attn_status parse(struct bench_command *c, struct options *o, struct
 		case -1:
 			return ATTN_USAGE;
 		case OPTION_SHAPE:
-			status = parse_shape(c, o, err);
+			status = option_shape(c, o, err);
 			break;
 		case OPTION_MODE:
 			status = parse_mode(c, o, err);
@@ -237,178 +189,149 @@ static enum attn_status parse(struct bench_command *c, struct options *o, struct
 			status = option_count(o, 1, (size_t)1 << 24, &c->tokens, err);
 			break;
 		case OPTION_SECONDS:
-			status = option_number(o, 0, 3600, &c->seconds, err);
+			c->seconds_given = true;
+			status = option_number(o, 0, 3600, &c->meter.seconds, err);
+			break;
+		case OPTION_LENGTHS:
+			status = option_lengths(c, o, err);
+			break;
+		case OPTION_KIND:
+			status = bench_kinds_option(&c->lengths, o, err);
+			break;
+		case OPTION_DRY_RUN:
+			c->lengths.dry_run = true;
 			break;
 		case OPTION_TEXT:
 		case OPTION_TSV:
 		case OPTION_JSON:
-			c->format = id;
+			c->format = table_format_of(id);
+			break;
+		case 'h':
+		case OPTION_HELP:
+			c->help = true;
 			break;
 		default:
-			c->help = true;
+			status = plot_option(&c->plot, id, o, err);
 		}
 	}
 	return status;
 }
 
-static void print_result(FILE *out, const struct bench_command *c, const struct item *item,
-			 const struct result *r, bool first)
-{
-	const char *kernel = kernels_name(kernels_best()), *causal = item->causal ? "true" : "false";
-	char share[32] = "-";
-	if (r->peak > 0)
-		snprintf(share, sizeof share, "%.3f", r->gflops / r->peak);
-	if (c->format == OPTION_JSON) {
-		fprintf(out,
-			"%s\n  {\"shape\": \"%s\", \"mode\": \"%s\", \"causal\": %s, \"threads\": %zu, "
-			"\"kernel\": \"%s\", "
-			"\"ms\": %.6g, \"gflops\": %.6g, \"share\": %s}",
-			first ? "" : ",", item->shape, item->mode, causal, threads_count(), kernel,
-			r->milliseconds, r->gflops, r->peak > 0 ? share : "null");
-	} else if (c->format == OPTION_TSV) {
-		fprintf(out, "%s\t%s\t%s\t%zu\t%s\t%.6g\t%.6g\t%s\n", item->shape, item->mode, causal,
-			threads_count(), kernel, r->milliseconds, r->gflops, share);
-	} else {
-		fprintf(out, "%-16s %-10s %-7s %10.4f ms %9.1f GFLOP/s  %s of the peak\n", item->shape,
-			item->mode, item->causal ? "causal" : "", r->milliseconds, r->gflops, share);
-	}
-	fflush(out);
-}
-
-static enum attn_status bench_item(FILE *out, struct bench_command *c, const struct item *item, bool first,
-				   struct attn_error *err)
-{
-	struct result result;
-	TRY(measure(c, item, &result, err));
-	print_result(out, c, item, &result, first);
-	return ATTN_OK;
-}
-
-static enum attn_status run_shape(void *work, struct attn_error *err)
-{
-	return bench_work_run(work, err);
-}
-
-static enum attn_status bench_shape(FILE *out, struct bench_command *c, const struct bench_shape *s,
-				    enum bench_mode mode, bool first, struct attn_error *err)
-{
-	struct bench_work work;
-	struct item item = {.mode = bench_mode_names[mode],
-			    .causal = c->causal,
-			    .operations = bench_operations(s, mode, c->causal),
-			    .run = run_shape,
-			    .work = &work};
-	snprintf(item.shape, sizeof item.shape, "%zux%zux%zu", s->heads, s->tokens, s->head_size);
-	enum attn_status status = bench_work_init(&work, s, mode, c->causal, err);
-	if (status == ATTN_OK)
-		status = bench_item(out, c, &item, first, err);
-	bench_work_release(&work);
-	return status;
-}
-
-static enum attn_status run_model(void *work, struct attn_error *err)
-{
-	return bench_model_run(work, err);
-}
-
-static enum attn_status bench_pass(FILE *out, struct bench_command *c, bool weights, struct attn_error *err)
-{
-	struct bench_model model;
-	struct item item = {.mode = weights ? "weights" : "forward", .run = run_model, .work = &model};
-	enum attn_status status =
-	    bench_model_init(&model, c->model, c->tokens ? c->tokens : 512, weights, err);
-	if (status == ATTN_OK)
-		status = bench_model_operations(&model, &item.operations, err);
-	if (status == ATTN_OK) {
-		const struct architecture *a = &model.model->a;
-		item.causal = a->family->causal;
-		snprintf(item.shape, sizeof item.shape, "%zux%zux%zux%zu", a->layers, a->heads,
-			 model.text.count, a->head_size);
-		status = bench_item(out, c, &item, !weights, err);
-	}
-	bench_model_release(&model);
-	return status;
-}
-
-static enum attn_status bench_all(FILE *out, struct bench_command *c, struct attn_error *err)
-{
-	bool first = true;
-	if (c->model)
-		TRY(bench_pass(out, c, false, err));
-	if (c->model)
-		return bench_pass(out, c, true, err);
-	for (size_t i = 0; i < c->shape_count; i++)
-		for (int m = 0; m < BENCH_COUNT; m++) {
-			if (!c->modes[m])
-				continue;
-			TRY(bench_shape(out, c, &c->shapes[i], (enum bench_mode)m, first, err));
-			first = false;
-		}
-	return ATTN_OK;
-}
-
-static enum attn_status bench(FILE *out, void *context, struct attn_error *err)
+/* Shapes, or a model: a line for each. */
+static enum attn_status bench_shapes(FILE *out, void *context, struct attn_error *err)
 {
 	struct bench_command *c = context;
-	if (c->format == OPTION_TSV)
-		fputs("shape\tmode\tcausal\tthreads\tkernel\tms\tgflops\tshare\n", out);
-	else if (c->format == OPTION_JSON)
-		fputs("{\"results\": [", out);
-	TRY(bench_all(out, c, err));
-	double peak = c->peak_count ? median(c->peaks, c->peak_count) : 0;
-	if (c->format == OPTION_JSON)
-		fprintf(out, "\n], \"peak_gflops\": %.6g}\n", peak);
-	else if (c->format == OPTION_TEXT && peak > 0)
-		fprintf(out, "multiply-add peak %.1f GFLOP/s with %zu thread%s\n", peak, threads_count(),
-			threads_count() > 1 ? "s" : "");
-	return ATTN_OK;
+	const struct bench_shapes b = {.shapes = c->shapes,
+				       .count = c->shape_count,
+				       .modes = c->modes,
+				       .causal = c->causal,
+				       .model = c->model,
+				       .tokens = c->tokens,
+				       .format = c->format,
+				       .meter = &c->meter};
+	return bench_shapes_run(&b, out, err);
+}
+
+/* --lengths: a table, and perhaps a plot. */
+static enum attn_status bench_growth(FILE *out, void *context, struct attn_error *err)
+{
+	struct bench_command *c = context;
+	return bench_lengths_run(&c->lengths, &c->meter, &c->growth, out, err);
+}
+
+static enum attn_status run_lengths(struct bench_command *c, const struct command *self,
+				    struct attn_error *err)
+{
+	struct bench_lengths *b = &c->lengths;
+	b->shapes = c->shapes;
+	b->shape_count = c->shape_count;
+	b->modes = c->modes;
+	b->model = c->model;
+	if (b->kind_count == 0)
+		bench_kind_parse(&b->kinds[b->kind_count++], c->causal ? "causal" : "full",
+				 c->causal ? 6 : 4);
+	c->growth.format = c->format;
+	TRY(plot_open(&c->plot, err));
+	if (plot_replaces_table(&c->plot))
+		TRY(bench_growth(NULL, c, err));
+	else
+		TRY(write_file(self, "-", bench_growth, c, err));
+	return c->plot.path ? growth_draw(&c->growth, &c->plot, self, err) : ATTN_OK;
+}
+
+static enum attn_status fail_pair(const char *a, const char *b, const char *why, struct attn_error *err)
+{
+	return attn_fail(err, ATTN_USAGE, "'%s' and '%s' cannot be combined: %s", a, b, why);
 }
 
 /* A model has its own shape, and is run to its end. */
 static enum attn_status check_model(const struct bench_command *c, struct attn_error *err)
 {
-	bool mode = c->modes[BENCH_CONTEXT] || c->modes[BENCH_WEIGHTS] || c->modes[BENCH_PROJECTED];
-	const char *option = c->shape_count > 0 ? "--shape" : mode ? "--mode" : c->causal ? "--causal" : NULL;
+	const char *option = c->shape_count > 0          ? "--shape"
+			     : any_mode(c)               ? "--mode"
+			     : c->causal                 ? "--causal"
+			     : c->lengths.kind_count > 0 ? "--kind"
+							 : NULL;
 	if (c->model && option)
-		return attn_fail(err, ATTN_USAGE,
-				 "'%s' and '--model' cannot be combined: a model says it itself", option);
+		return fail_pair(option, "--model", "a model says it itself", err);
 	if (!c->model && c->tokens)
 		return attn_fail(err, ATTN_USAGE, "'--tokens' is of a model: it also requires --model DIR");
 	return ATTN_OK;
 }
 
+static enum attn_status check_lengths(const struct bench_command *c, struct attn_error *err)
+{
+	const struct bench_lengths *b = &c->lengths;
+	const char *option = b->kind_count > 0 ? "--kind"
+			     : b->dry_run      ? "--dry-run"
+			     : c->plot.path    ? "--output"
+					       : NULL;
+	if (b->count == 0 && option)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' is of growing lengths: it also requires --lengths LIST", option);
+	if (b->count > 0 && c->tokens)
+		return fail_pair("--tokens", "--lengths", "both say how many tokens", err);
+	if (b->kind_count > 0 && c->causal)
+		return fail_pair("--causal", "--kind", "it is a kind, 'causal'", err);
+	if (b->dry_run && c->seconds_given)
+		return fail_pair("--seconds", "--dry-run", "nothing is measured", err);
+	return ATTN_OK;
+}
+
+static enum attn_status run_command(struct bench_command *c, const struct command *self, int argc,
+				    char **argv, struct attn_error *err)
+{
+	if (optind < argc)
+		return attn_fail(err, ATTN_USAGE, "'%s' is not expected: bench makes its own input",
+				 argv[optind]);
+	TRY(check_model(c, err));
+	TRY(check_lengths(c, err));
+	TRY(find_shapes(c, err));
+	TRY(kernels_check(err));
+	if (!any_mode(c)) {
+		c->modes[BENCH_CONTEXT] = true;
+		c->modes[BENCH_WEIGHTS] = c->modes[BENCH_PROJECTED] = c->lengths.count == 0;
+	}
+	c->format = table_format_settle(c->format);
+	if (c->lengths.count > 0)
+		return run_lengths(c, self, err);
+	TRY(plot_open(&c->plot, err)); /* which refuses options of a plot */
+	return write_file(self, "-", bench_shapes, c, err);
+}
+
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
-	static const struct bench_shape defaults[] = {{12, 512, 64}, {12, 2048, 64}, {32, 1024, 128}};
-	static const int lists[] = {OPTION_SHAPE, OPTION_MODE, 0};
+	static const int lists[] = {OPTION_SHAPE, OPTION_MODE, OPTION_KIND, 0};
 	struct options o = {
-	    .self = self, .argc = argc, .argv = argv, .letters = "h", .table = table, .lists_own = lists};
+	    .self = self, .argc = argc, .argv = argv, .letters = "ho:", .table = table, .lists_own = lists};
 	struct bench_command *c = calloc(1, sizeof *c);
 	if (!c)
 		return attn_fail_memory(err);
-	c->seconds = 0.5;
+	c->meter.seconds = 0.5;
 	enum attn_status status = parse(c, &o, err);
-	if (status == ATTN_OK && !c->help && optind < argc)
-		status = attn_fail(err, ATTN_USAGE, "'%s' is not expected: bench makes its own input",
-				   argv[optind]);
-	if (status == ATTN_OK && c->help) {
-		free(c);
-		return print_usage(self, err);
-	}
 	if (status == ATTN_OK)
-		status = check_model(c, err);
-	if (status == ATTN_OK)
-		status = kernels_check(err);
-	if (c->shape_count == 0) {
-		memcpy(c->shapes, defaults, sizeof defaults);
-		c->shape_count = sizeof defaults / sizeof *defaults;
-	}
-	if (!c->modes[BENCH_CONTEXT] && !c->modes[BENCH_WEIGHTS] && !c->modes[BENCH_PROJECTED])
-		c->modes[BENCH_CONTEXT] = c->modes[BENCH_WEIGHTS] = c->modes[BENCH_PROJECTED] = true;
-	if (!c->format)
-		c->format = isatty(STDOUT_FILENO) ? OPTION_TEXT : OPTION_TSV;
-	if (status == ATTN_OK)
-		status = write_file(self, "-", bench, c, err);
+		status = c->help ? print_usage(self, err) : run_command(c, self, argc, argv, err);
+	plot_release(&c->plot);
 	free(c);
 	return status;
 }

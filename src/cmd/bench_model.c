@@ -30,13 +30,16 @@ static enum attn_status keep(struct row_consumer *consumer, const struct row_blo
 
 static enum attn_status make_ids(struct bench_model *b, size_t tokens, struct attn_error *err)
 {
+	if (!b->model->words)
+		return attn_fail(err, ATTN_USAGE, "a %s model reads pictures, which are not measured",
+				 b->model->a.family->title);
 	size_t words = b->model->words->shape[0];
 	b->ids = array_alloc(tokens, sizeof *b->ids);
 	if (!b->ids)
 		return attn_fail_memory(err);
 	for (size_t i = 0; i < tokens; i++)
 		b->ids[i] = i * 7919 % words;
-	b->text = (struct text_ids){b->ids, NULL, tokens};
+	b->text = (struct text_ids){.ids = b->ids, .count = tokens};
 	return model_check_text(b->model, &b->text, err);
 }
 
@@ -71,7 +74,9 @@ void bench_model_release(struct bench_model *b)
 
 static enum attn_status open_rows(struct bench_model *b, struct row_source **source, struct attn_error *err)
 {
-	const struct model_want want = {.rows = {.weights = b->layers.weights != NULL}, .to_end = true};
+	const struct model_want want = {.rows = {.weights = b->layers.weights != NULL},
+					.source = b->model->encoder ? &b->text : NULL,
+					.to_end = true};
 	return model_rows_new(source, b->model, &b->text, &want, err);
 }
 
@@ -87,14 +92,11 @@ enum attn_status bench_model_run(struct bench_model *b, struct attn_error *err)
 	return status;
 }
 
-enum attn_status bench_model_operations(struct bench_model *b, double *operations, struct attn_error *err)
+enum attn_status bench_model_cost(struct bench_model *b, struct plan_cost *cost, struct attn_error *err)
 {
 	struct row_source *source;
-	struct plan_cost cost;
 	TRY(open_rows(b, &source, err));
-	enum attn_status status = model_rows_cost(source, &cost, err);
+	enum attn_status status = model_rows_cost(source, cost, err);
 	source->free(source);
-	if (status == ATTN_OK)
-		*operations = 2 * (cost.projections + cost.attention + cost.output);
 	return status;
 }

@@ -2,7 +2,7 @@
 #ifndef ATTN_CMD_BENCH_MODEL_H
 #define ATTN_CMD_BENCH_MODEL_H
 
-#include "attention/rows.h"
+#include "attention/plan.h"
 #include "model/model.h"
 
 /* All weights in memory. */
@@ -27,7 +27,7 @@ void bench_model_release(struct bench_model *b); /* safe on a zeroed one */
 /* The pass once, from ids to the last hidden states. */
 enum attn_status bench_model_run(struct bench_model *b, struct attn_error *err);
 
-/* How many multiplications and additions that is. */
-enum attn_status bench_model_operations(struct bench_model *b, double *operations, struct attn_error *err);
+/* What that costs. */
+enum attn_status bench_model_cost(struct bench_model *b, struct plan_cost *cost, struct attn_error *err);
 
 #endif

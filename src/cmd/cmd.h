@@ -26,9 +26,10 @@ extern const struct command *const commands[];         /* attn ... */
 extern const struct command *const inspect_commands[]; /* attn inspect ... */
 
 extern const struct command command_run, command_merge, command_heatmap, command_view, command_compare,
-    command_inspect, command_bench, command_help;
+    command_align, command_inspect, command_bench, command_help;
 extern const struct command command_inspect_token, command_inspect_pairs, command_inspect_tokens,
-    command_inspect_heads, command_inspect_far, command_inspect_file, command_inspect_model;
+    command_inspect_heads, command_inspect_far, command_inspect_effects, command_inspect_file,
+    command_inspect_model;
 
 /* The entry called `name`; NULL and ATTN_USAGE with a suggestion otherwise. */
 const struct command *command_find(const struct command *const *table, const char *of, const char *name,
@@ -45,6 +46,11 @@ bool report_is_quiet(void);
 void report_note(const struct command *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_notes(const struct command *self, const struct string_list *notes);
 void report_error(const struct command *self, const struct attn_error *err);
+
+/* Note that no font has all characters of a text (in `package` is one that does; NULL: unknown), or that
+ * a font is not the one asked for. */
+void report_missing_glyphs(const struct command *self, const char *text, const char *package);
+void report_other_font(const struct command *self, const char *asked, const char *used);
 
 /* "attn run: wrote 'x.png'" on standard error, nothing for standard output. */
 void report_written(const struct command *self, const char *path);

@@ -1,48 +1,115 @@
-/* attn compare: how the weights of two inputs differ, also as a check of one program by another. */
-#include <math.h>
+/* attn compare: how two inputs, or two sides of one, differ; also as a check of one program by another. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/columns.h"
-#include "cmd/inputs.h"
+#include "cmd/compare_output.h"
+#include "cmd/compare_picture.h"
+#include "cmd/compare_sides.h"
 #include "cmd/progress.h"
-#include "cmd/ranking_output.h"
-#include "consumers/difference.h"
+#include "consumers/context.h"
+#include "util/memory.h"
 #include "util/number.h"
 
 static const char usage[] =
     "usage: attn compare [options] A B\n"
+    "       attn compare [options] INPUT... -b INPUT...\n"
+    "       attn compare [options] A --layer-b LIST\n"
     "       attn compare [options] --model DIR --text TEXT B\n"
+    "       attn compare [options] --model DIR --text TEXT --text-b TEXT\n"
     "\n"
-    "Say how the weights of A and B differ: a line for each layer and head, with the largest\n"
-    "difference and where it is, the mean one, and the Jensen-Shannon distance of rows.  A and B\n"
-    "are files to compute from, stored results, or arrays that other programs stored, such as\n"
-    "weights=w.npy; A may be a model and a text.\n"
+    "Say how A and B differ: a line for each layer and head, with the largest difference and where\n"
+    "it is, the mean one, and of weights the Jensen-Shannon distance of rows.  A and B are files to\n"
+    "compute from, stored results, or arrays that other programs stored, such as weights=w.npy or\n"
+    "context=c.npy; or models and texts.  Without B it is A but for the options that end in -b.\n"
     "\n"
+    "      --what LIST       weights, context, scores, output, several with commas, or all [weights,\n"
+    "                        and what a file of A or B holds]\n"
+    "      --scores-stage S  of scores that are computed: product (not scaled), raw (scaled), capped\n"
+    "                        (after softcap) or masked (with what masks and biases add) [raw]\n"
     "      --tolerance ABS[,REL]\n"
-    "                        exit status 1 where a weight a of A and b of B differ by more than\n"
+    "                        exit status 1 where a number a of A and b of B differ by more than\n"
     "                        ABS + REL |b| [0 for REL; any difference is fine]\n"
+    "      --top K           the K cells with the largest difference instead, or all\n"
     "\n"
-    "Output:\n"
-    "      --pretty, --text  an aligned table, with a last line that sums up [on a terminal]\n"
-    "      --tsv             a table of all columns [elsewhere]\n"
-    "      --json, --jsonl   one document, or a line a head, with the same names\n"
-    "      --columns LIST    only these columns, in this order, such as layer,head,largest [all]\n"
-    "\n";
+    "What of A and B:\n"
+    "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all, or of some,\n"
+    "                        as in max:0,3-5 [all]\n"
+    "      --layer LIST      layers; mean or max [all]\n" OVER_LAYERS_USAGE
+    "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
+    "      --batch LIST      batch items [all]\n"
+    "      --query RANGE, --key RANGE\n"
+    "                        only these: A:B by index, from A to before B, negative from the end; by\n"
+    "                        tokens of A, both ends included; or one, such as 'it'\n"
+    "      --words           tokens of A joined to words\n"
+    "      --exclude-first, --exclude-diagonal, --exclude-token TOKEN\n"
+    "                        keys that --renormalise takes out: the first, a query's own, those\n"
+    "                        called TOKEN (may be repeated)\n"
+    "      --renormalise     let what is left of each row add up to 1\n"
+    "\n"
+    "What B is, or has other than A:\n"
+    "  -b, --input-b INPUT   a file of B, or ROLE=FILE (may be repeated): all others are of A\n"
+    "      --head-b LIST, --layer-b LIST\n"
+    "      --kernel-b NAME   what computes B: scalar (the reference, in float64), avx2, avx512 or\n"
+    "                        neon; --kernel NAME is of A [the best of this processor]\n"
+    "      --model-b DIR, --text-b TEXT, --text-file-b FILE, --ids-b LIST,\n"
+    "      --target-b TEXT, --image-b FILE, --pixels-b FILE\n";
 
-static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"
-				"      --quiet           say nothing beside results but errors\n"
-				"  -h, --help            show this help\n"
-				"\n"
-				"attn compare samples/hand.json weights=torch.npy --tolerance 1e-6\n";
+static const char usage_end[] =
+    "A picture:\n"
+    "  -o, --output FILE       draw A - B with its sign: x.png, x.svg or x.pdf; x.html is a web page\n"
+    "\n" PICTURE_USAGE "\n"
+    "Output:\n"
+    "      --pretty, --text    an aligned table, with last lines that sum up [on a terminal]\n"
+    "      --tsv               a table of all columns [elsewhere]\n"
+    "      --json, --jsonl     one document, or a line a row, with the same names\n"
+    "      --columns LIST      only these columns, in this order, such as layer,head,largest [all]\n"
+    "      --threads N         threads [the processors that this process may use]\n"
+    "      --quiet             say nothing beside results but errors\n"
+    "  -h, --help              show this help\n"
+    "\n"
+    "attn compare samples/hand.json weights=torch.npy --tolerance 1e-6\n";
 
 enum {
 	OPTION_TOLERANCE = OPTION_OWN,
+	OPTION_WHAT,
+	OPTION_STAGE,
+	OPTION_KERNEL,
+	OPTION_HEAD_B, /* to OPTION_IDS_B: what B has other than A */
+	OPTION_LAYER_B,
+	OPTION_KERNEL_B,
+	OPTION_MODEL_B,
+	OPTION_TEXT_B,
+	OPTION_TEXT_FILE_B,
+	OPTION_TARGET_B,
+	OPTION_IMAGE_B,
+	OPTION_PIXELS_B,
+	OPTION_IDS_B,
 };
 
 static const struct option table[] = {
+    {"what", required_argument, NULL, OPTION_WHAT},
+    {"scores-stage", required_argument, NULL, OPTION_STAGE},
     {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"top", required_argument, NULL, OPTION_TOP},
+    SELECTION_OPTIONS,
+    {"batch", required_argument, NULL, OPTION_BATCH},
+    {"query", required_argument, NULL, OPTION_QUERY},
+    VIEW_OPTIONS,
+    {"output", required_argument, NULL, 'o'},
+    PICTURE_OPTIONS,
+    {"input-b", required_argument, NULL, 'b'},
+    {"head-b", required_argument, NULL, OPTION_HEAD_B},
+    {"kernel", required_argument, NULL, OPTION_KERNEL},
+    {"kernel-b", required_argument, NULL, OPTION_KERNEL_B},
+    {"layer-b", required_argument, NULL, OPTION_LAYER_B},
+    {"model-b", required_argument, NULL, OPTION_MODEL_B},
+    {"text-b", required_argument, NULL, OPTION_TEXT_B},
+    {"text-file-b", required_argument, NULL, OPTION_TEXT_FILE_B},
+    {"target-b", required_argument, NULL, OPTION_TARGET_B},
+    {"image-b", required_argument, NULL, OPTION_IMAGE_B},
+    {"pixels-b", required_argument, NULL, OPTION_PIXELS_B},
+    {"ids-b", required_argument, NULL, OPTION_IDS_B},
     MODEL_OPTIONS,
     TABLE_OPTIONS,
     PRETTY_OPTION,
@@ -54,12 +121,19 @@ static const struct option table[] = {
 
 struct compare_command {
 	bool help, tolerated; /* --tolerance was given */
-	double absolute, relative;
-	enum table_format format;
-	const char *columns; /* --columns, or NULL */
-	struct table_columns table;
-	struct inputs a, b;
-	struct difference_consumer difference;
+	struct tolerance tolerance;
+	size_t top; /* 0: lines are of heads */
+	const char *columns;
+	struct view_request view;
+	struct sides sides;
+	struct difference_consumer differences;
+	struct top_differences cells;
+	struct compare_table table;
+	struct compare_picture picture;
+
+	/* The contexts of both sides, where an output is computed of them. */
+	struct context_consumer contexts[2];
+	struct side_consumer sides_of[2];
 };
 
 /* --- options ------------------------------------------------------------------------ */
@@ -67,15 +141,85 @@ struct compare_command {
 static enum attn_status parse_tolerance(struct compare_command *c, const struct options *o,
 					struct attn_error *err)
 {
+	struct tolerance *t = &c->tolerance;
 	char first[40];
 	size_t length = strcspn(o->value, ",");
 	bool ok = length < sizeof first;
 	c->tolerated = true;
 	snprintf(first, sizeof first, "%.*s", (int)(ok ? length : 0), o->value);
-	ok = ok && parse_number(first, &c->absolute) && c->absolute >= 0;
+	ok = ok && parse_number(first, &t->absolute) && t->absolute >= 0;
 	if (ok && o->value[length])
-		ok = parse_number(o->value + length + 1, &c->relative) && c->relative >= 0;
+		ok = parse_number(o->value + length + 1, &t->relative) && t->relative >= 0;
 	return ok ? ATTN_OK : option_fail(o, "numbers from 0, such as 1e-6 or 1e-6,1e-5", err);
+}
+
+static enum attn_status parse_operand(struct sides *s, const struct options *o, struct attn_error *err)
+{
+	struct operands *b = &s->operands_b;
+	if (!b->items)
+		b->items = array_alloc((size_t)o->argc, sizeof *b->items);
+	if (!b->items)
+		return attn_fail_memory(err);
+	b->items[b->count++] = optarg;
+	return ATTN_OK;
+}
+
+static enum attn_status parse_other(struct sides *s, int id, const struct options *o, struct attn_error *err)
+{
+	const struct {
+		int id;
+		const char **value;
+	} values[] = {
+	    {OPTION_HEAD_B, &s->b.options.heads},      {OPTION_LAYER_B, &s->b.options.layers},
+	    {OPTION_KERNEL_B, &s->b.kernel},           {OPTION_MODEL_B, &s->other_model.model},
+	    {OPTION_TEXT_B, &s->other_model.text},     {OPTION_TEXT_FILE_B, &s->other_model.file},
+	    {OPTION_TARGET_B, &s->other_model.target}, {OPTION_IMAGE_B, &s->other_model.image},
+	    {OPTION_PIXELS_B, &s->other_model.pixels}, {OPTION_IDS_B, &s->other_model.ids},
+	};
+	s->other_option = o->name;
+	if (id >= OPTION_MODEL_B)
+		s->other_model.last = o->name;
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		if (values[i].id == id)
+			return option_once(o, values[i].value, err);
+	return ATTN_OK;
+}
+
+static enum attn_status parse_sides(struct sides *s, int id, const struct options *o, struct attn_error *err)
+{
+	if (id >= OPTION_HEAD_B && id <= OPTION_IDS_B)
+		return parse_other(s, id, o, err);
+	if (is_model_option(id))
+		return inputs_model_option(&s->a.in, id, o, err);
+	if (id == OPTION_KERNEL)
+		return option_once(o, &s->a.kernel, err);
+	if (id == OPTION_WHAT)
+		return option_once(o, &s->what, err);
+	if (id == OPTION_STAGE) {
+		s->stage_given = true;
+		return score_stage_find(o->value, &s->stage) ? ATTN_OK
+							     : option_fail(o, SCORE_STAGES_EXPECTED, err);
+	}
+	if (is_selection_option(id)) {
+		selection_option(&s->a.options, id, o->value);
+		return ATTN_OK;
+	}
+	enum role_id role = option_role(o); /* OPTION_SETTING */
+	s->settings[s->setting_count++] = (struct side_setting){o->name, o->value, role};
+	return ATTN_OK;
+}
+
+static bool is_picture_option(int id)
+{
+	return (id >= OPTION_COLORMAP && id <= OPTION_MAX) || (id >= OPTION_THEME && id <= OPTION_MARKERS);
+}
+
+static enum attn_status parse_picture(struct compare_command *c, int id, const struct options *o,
+				      struct attn_error *err)
+{
+	if (id != OPTION_MARKERS)
+		c->picture.option = o->name;
+	return figure_option(&c->picture.figure, id, o, err);
 }
 
 static enum attn_status parse(struct compare_command *c, struct options *o, struct attn_error *err)
@@ -85,290 +229,132 @@ static enum attn_status parse(struct compare_command *c, struct options *o, stru
 	while (status == ATTN_OK && (id = options_next(o, err)) != 0) {
 		if (id == 'h' || id == OPTION_HELP)
 			c->help = true;
+		else if (id == 'o')
+			status = option_once(o, &c->picture.path, err);
+		else if (is_picture_option(id))
+			status = parse_picture(c, id, o, err);
+		else if (id == 'b')
+			status = parse_operand(&c->sides, o, err);
 		else if (id == OPTION_TOLERANCE)
 			status = parse_tolerance(c, o, err);
-		else if (is_model_option(id))
-			status = inputs_model_option(&c->a, id, o, err);
+		else if (id == OPTION_TOP)
+			status = option_top(o, &c->top, err);
 		else if (id == OPTION_COLUMNS)
 			status = option_once(o, &c->columns, err);
-		else if (id == OPTION_SETTING) {
-			status = inputs_setting(&c->a, o, err);
-			if (status == ATTN_OK)
-				status = inputs_setting(&c->b, o, err);
-		} else if (id < 0)
-			status = ATTN_USAGE;
+		else if (is_view_option(id))
+			status = view_option(&c->view, id, o, err);
+		else if (id == OPTION_TSV || id == OPTION_JSON || id == OPTION_JSONL || id == OPTION_TEXT)
+			c->table.format = table_format_of(id);
 		else
-			c->format = table_format_of(id);
+			status = id < 0 ? ATTN_USAGE : parse_sides(&c->sides, id, o, err);
 	}
 	return status;
 }
 
-/* --- both sides ------------------------------------------------------------------------ */
-
-static enum attn_status check_size(const char *what, size_t a, size_t b, struct attn_error *err)
+/* B has the heads, layers and batch items of A where it has no others. */
+static void settle_selections(struct sides *s)
 {
-	return a == b
-		   ? ATTN_OK
-		   : attn_fail(err, ATTN_BAD_INPUT, "A has %zu %s and B %zu, expected the same", a, what, b);
+	struct selection_options *a = &s->a.options, *b = &s->b.options;
+	b->heads = b->heads ? b->heads : a->heads;
+	b->layers = b->layers ? b->layers : a->layers;
+	b->batch = a->batch;
+	b->mean = a->mean;
 }
 
-static enum attn_status check_shapes(const struct rows_shape *a, const struct rows_shape *b,
-				     struct attn_error *err)
-{
-	TRY(check_size("layers", a->layers, b->layers, err));
-	TRY(check_size("batch items", a->batch, b->batch, err));
-	TRY(check_size("heads", a->heads, b->heads, err));
-	TRY(check_size("queries", a->queries, b->queries, err));
-	return check_size("keys", a->keys, b->keys, err);
-}
+/* --- the work ------------------------------------------------------------------------------ */
 
-static enum attn_status open_both(struct compare_command *c, const struct command *self, int argc,
-				  char **argv, struct attn_error *err)
+/* The kind whose cells are ranked. */
+static enum attn_status rank_cells(struct compare_command *c, struct attn_error *err)
 {
-	static const struct rows_want weights = {.weights = true};
-	bool model = c->a.model_options.model != NULL;
-	int expected = model ? 1 : 2;
-	if (argc != expected)
+	const struct sides *s = &c->sides;
+	size_t kind = 0;
+	while (!(s->kinds >> kind & 1))
+		kind++;
+	if (kind == DIFFERENCE_OUTPUT)
 		return attn_fail(err, ATTN_USAGE,
-				 model ? "%d inputs beside '--model', expected one, B (see '%s --help')"
-				       : "%d inputs, expected two, A and B (see '%s --help')",
-				 argc, self->title);
-	TRY(inputs_open(&c->a, self, model ? 0 : 1, argv, err));
-	TRY(inputs_open(&c->b, self, 1, argv + expected - 1, err));
-	TRY(check_shapes(&c->a.info->shape, &c->b.info->shape, err));
-	TRY(inputs_plan(&c->a, NULL, weights, err));
-	TRY(inputs_plan(&c->b, NULL, weights, err));
-	struct row_source *other = c->b.rows.source;
-	return other->start ? other->start(other, err) : ATTN_OK;
+				 "'--top' lists cells of weights, context or scores, found 'output' alone");
+	if (s->kinds >> (kind + 1))
+		report_note(s->self, "'--top' lists cells of %s alone: choose with --what",
+			    difference_names[kind]);
+	top_differences_init(&c->cells, c->top, (enum difference_kind)kind, s->stage, s->a.context_size);
+	c->table.top = &c->cells;
+	return ATTN_OK;
 }
 
-/* --- output ------------------------------------------------------------------------------ */
-
-static const char *const names[] = {"layer",     "head", "largest",    "query",    "query_token", "key",
-				    "key_token", "mean", "js_largest", "js_query", "js_mean",     "beyond"};
-
-static enum attn_status columns(struct compare_command *c, struct attn_error *err)
+static enum attn_status stream(struct compare_command *c, struct attn_error *err)
 {
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		table_add_column(&c->table, names[i]);
-	if (c->a.info->has_batch)
-		table_add_column(&c->table, "batch");
-	return table_choose(&c->table, c->columns, err);
-}
-
-static void add_number(struct table_row *row, double value)
-{
-	if (!isnan(value))
-		buffer_printf(&row->text, "%.9g", value);
-	table_end_cell(row);
-}
-
-static void add_count(struct table_row *row, size_t value)
-{
-	buffer_printf(&row->text, "%zu", value);
-	table_end_cell(row);
-}
-
-static void add_token(struct table_row *row, const char *token, bool tsv)
-{
-	if (tsv)
-		buffer_add_tsv(&row->text, token);
-	else
-		buffer_add_json_string(&row->text, token);
-	table_end_cell(row);
-}
-
-/* The cells of head number `i` of all, in the order of `names`. */
-static void add_cells(struct table_row *row, const struct compare_command *c, size_t i, bool tsv)
-{
-	const struct rows_info *info = c->a.info;
-	const struct head_difference *h = &c->difference.heads[i];
-	size_t head = i % info->shape.heads, batch = i / info->shape.heads % info->shape.batch;
-	double rows = h->rows > 0 ? (double)h->rows : (double)NAN;
-	table_row_clear(row);
-	add_count(row, layer_number(info, i / info->shape.heads / info->shape.batch));
-	add_count(row, head_number(info, head));
-	add_number(row, h->largest);
-	add_count(row, query_number(info, h->query));
-	add_token(row, info->query_labels.items[h->query], tsv);
-	add_count(row, key_number(info, h->key));
-	add_token(row, info->key_labels.items[h->key], tsv);
-	add_number(row, h->sum / (double)h->cells);
-	add_number(row, h->rows > 0 ? h->js_largest : (double)NAN);
-	if (h->rows > 0)
-		buffer_printf(&row->text, "%zu", query_number(info, h->js_query));
-	table_end_cell(row);
-	add_number(row, h->js_sum / rows);
-	add_count(row, h->beyond);
-	if (info->has_batch)
-		add_count(row, batch);
-}
-
-static size_t head_count(const struct compare_command *c)
-{
-	const struct rows_shape *shape = &c->a.info->shape;
-	return shape->layers * shape->batch * shape->heads;
-}
-
-/* The head with the largest difference, the first of equals. */
-static size_t worst_head(const struct compare_command *c)
-{
-	size_t worst = 0;
-	for (size_t i = 1; i < head_count(c); i++)
-		if (c->difference.heads[i].largest > c->difference.heads[worst].largest)
-			worst = i;
-	return worst;
-}
-
-/* "layer 2 head 3, it -> animal" */
-static void add_place(struct buffer *text, const struct compare_command *c, size_t i)
-{
-	const struct rows_info *info = c->a.info;
-	const struct head_difference *h = &c->difference.heads[i];
-	char title[200];
-	if (info->layer_known || info->has_layers)
-		buffer_printf(text, "layer %zu ",
-			      layer_number(info, i / info->shape.heads / info->shape.batch));
-	if (info->has_batch)
-		buffer_printf(text, "batch item %zu ", i / info->shape.heads % info->shape.batch);
-	buffer_printf(text, "%s, %s -> %s", head_title(info, i % info->shape.heads, title, sizeof title),
-		      c->a.shown_queries.items[h->query], c->a.shown_keys.items[h->key]);
-}
-
-static void add_table(struct buffer *text, const struct compare_command *c, enum table_format format)
-{
-	struct table_row row = {0};
-	bool tsv = format == TABLE_TSV;
-	if (tsv)
-		table_add_names(&c->table, text);
-	else if (format == TABLE_JSON)
-		buffer_add_char(text, '[');
-	for (size_t i = 0; i < head_count(c); i++) {
-		add_cells(&row, c, i, tsv);
-		if (format == TABLE_JSON && i > 0)
-			buffer_add_string(text, ",\n ");
-		if (tsv)
-			table_add_tsv(&c->table, &row, text);
-		else
-			table_add_object(&c->table, &row, text);
-		if (format == TABLE_JSONL)
-			buffer_add_char(text, '\n');
-		text->failed |= row.text.failed;
+	struct sides *s = &c->sides;
+	const struct rows_shape *shape = &s->in.rows.info.shape;
+	const struct side *const sides[] = {&s->a, &s->b};
+	struct row_consumer *consumers[5] = {&c->differences.consumer};
+	size_t count = 1;
+	for (size_t i = 0; i < 2; i++) {
+		if (!side_projects(s, sides[i]))
+			continue;
+		TRY(context_consumer_init(&c->contexts[i], shape, sides[i]->context_size, err));
+		memset(c->contexts[i].context, 0,
+		       shape->batch * shape->queries * shape->heads * sides[i]->context_size *
+			   sizeof(float)); /* batch items that are not chosen */
+		side_consumer_init(&c->sides_of[i], &c->contexts[i].consumer, i);
+		consumers[count++] = &c->sides_of[i].consumer;
 	}
-	if (format == TABLE_JSON)
-		buffer_add_string(text, "]\n");
-	table_row_release(&row);
-}
-
-enum {
-	SHOWN = 5 /* columns of a table for people */
-};
-
-static void figure_cells(const struct compare_command *c, size_t i, char cells[SHOWN][FIGURE_SIZE])
-{
-	const struct rows_info *info = c->a.info;
-	const struct head_difference *h = &c->difference.heads[i];
-	snprintf(cells[0], FIGURE_SIZE, "%zu", layer_number(info, i / info->shape.heads / info->shape.batch));
-	snprintf(cells[1], FIGURE_SIZE, "%zu", head_number(info, i % info->shape.heads));
-	figure_format(h->largest, cells[2]);
-	figure_format(h->sum / (double)h->cells, cells[3]);
-	if (h->rows > 0)
-		figure_format(h->js_largest, cells[4]);
-	else
-		snprintf(cells[4], FIGURE_SIZE, "-");
-}
-
-static void add_text(struct buffer *text, const struct compare_command *c)
-{
-	static const char *const titles[SHOWN] = {"layer", "head", "largest", "mean", "JS"};
-	struct column columns_of[SHOWN] = {{0}};
-	char cells[SHOWN][FIGURE_SIZE];
-	for (size_t k = 0; k < SHOWN; k++)
-		column_measure(&columns_of[k], titles[k]);
-	for (size_t i = 0; i < head_count(c); i++) {
-		figure_cells(c, i, cells);
-		for (size_t k = 0; k < SHOWN; k++)
-			column_measure(&columns_of[k], cells[k]);
-	}
-	for (size_t k = 0; k < SHOWN; k++)
-		column_add(&columns_of[k], text, titles[k]);
-	columns_end(text);
-	for (size_t i = 0; i < head_count(c); i++) {
-		figure_cells(c, i, cells);
-		for (size_t k = 0; k < SHOWN; k++)
-			column_add(&columns_of[k], text, cells[k]);
-		columns_end(text);
-	}
-	figure_format(c->difference.heads[worst_head(c)].largest, cells[0]);
-	buffer_printf(text, "\nlargest difference %s: ", cells[0]);
-	add_place(text, c, worst_head(c));
-	buffer_add_char(text, '\n');
-}
-
-static enum attn_status write_differences(const struct compare_command *c, const struct command *self,
-					  struct attn_error *err)
-{
-	enum table_format format = table_format_settle(c->format);
-	struct buffer text = BUFFER_INIT;
-	if (format == TABLE_TEXT)
-		add_text(&text, c);
-	else
-		add_table(&text, c, format);
-	enum attn_status status = write_text(self, "-", &text, err);
-	buffer_release(&text);
-	return status;
-}
-
-/* --- the answer ------------------------------------------------------------------------------ */
-
-static enum attn_status judge(const struct compare_command *c, struct attn_error *err)
-{
-	size_t beyond = 0, cells = 0, worst = worst_head(c);
-	struct buffer place = BUFFER_INIT;
-	for (size_t i = 0; i < head_count(c); i++) {
-		beyond += c->difference.heads[i].beyond;
-		cells += c->difference.heads[i].cells;
-	}
-	if (!c->tolerated || beyond == 0)
+	if (c->top > 0)
+		consumers[count++] = &c->cells.consumer;
+	if (c->picture.path)
+		TRY(compare_picture_open(&c->picture, s, &consumers[count++], err));
+	TRY(progress_stream(s->self, s->in.rows.source, &s->rows, consumers, count, err));
+	top_differences_sort(&c->cells);
+	if (c->top > 0 && c->cells.count == 0)
+		report_note(s->self, "no cell of %s differs", difference_names[c->cells.kind]);
+	if (!c->differences.heads[DIFFERENCE_OUTPUT])
 		return ATTN_OK;
-	add_place(&place, c, worst);
-	enum attn_status status =
-	    place.failed
-		? attn_fail_memory(err)
-		: attn_fail(err, ATTN_NO_MATCH,
-			    "%zu of %zu weights differ by more than %g + %g |b|, at most by %g: %s", beyond,
-			    cells, c->absolute, c->relative, c->difference.heads[worst].largest, place.data);
-	buffer_release(&place);
-	return status;
+	const float *const contexts[] = {c->contexts[0].context, c->contexts[1].context};
+	return sides_outputs(s, contexts, &c->tolerance, c->differences.heads[DIFFERENCE_OUTPUT], err);
 }
 
-static enum attn_status compare(struct compare_command *c, const struct command *self, int argc, char **argv,
-				struct attn_error *err)
+static enum attn_status compare(struct compare_command *c, int argc, char **argv, struct attn_error *err)
 {
-	struct row_consumer *consumers[] = {&c->difference.consumer};
-	TRY(table_format_columns(&c->format, c->columns, err));
-	TRY(open_both(c, self, argc, argv, err));
-	TRY(columns(c, err));
-	TRY(difference_init(&c->difference, c->b.rows.source, c->absolute, c->relative, err));
-	TRY(progress_stream(self, c->a.rows.source, NULL, consumers, 1, err));
-	TRY(write_differences(c, self, err));
-	return judge(c, err);
+	struct sides *s = &c->sides;
+	TRY(table_format_columns(&c->table.format, c->columns, err));
+	TRY(compare_picture_check(&c->picture, err));
+	TRY(view_check_numbers(&c->view, "a table", err));
+	settle_selections(s);
+	s->view = &c->view;
+	s->keep_markers = c->picture.figure.keep_markers;
+	TRY(sides_open(s, argc, argv, err));
+	if (c->top > 0)
+		TRY(rank_cells(c, err));
+	c->table.sides = s;
+	c->table.differences = &c->differences;
+	TRY(compare_table_init(&c->table, c->columns, err));
+	TRY(difference_init(&c->differences, &s->in.rows.info.shape, s->kinds, s->stage, s->a.context_size,
+			    c->tolerance, err));
+	TRY(stream(c, err));
+	TRY(compare_picture_commit(&c->picture, s, err));
+	TRY(compare_table_write(&c->table, s->self, err));
+	return c->tolerated ? compare_judge(&c->table, &c->tolerance, err) : ATTN_OK;
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
-	struct options o = {.self = self, .argc = argc, .argv = argv, .letters = "h", .table = table};
-	struct compare_command c = {0};
+	static const int lists[] = {'b', 0};
+	struct options o = {
+	    .self = self, .argc = argc, .argv = argv, .letters = "b:ho:", .table = table, .lists_own = lists};
+	struct compare_command c = {.sides = {.self = self, .stage = SCORES_RAW}};
 	enum attn_status status = parse(&c, &o, err);
 	if (status == ATTN_OK)
-		status =
-		    c.help ? print_usage(self, err) : compare(&c, self, argc - optind, argv + optind, err);
-	difference_release(&c.difference);
-	inputs_release(&c.a);
-	inputs_release(&c.b);
+		status = c.help ? print_usage(self, err) : compare(&c, argc - optind, argv + optind, err);
+	compare_picture_release(&c.picture);
+	compare_table_release(&c.table);
+	top_differences_release(&c.cells);
+	difference_release(&c.differences);
+	context_consumer_release(&c.contexts[0]);
+	context_consumer_release(&c.contexts[1]);
+	sides_release(&c.sides);
+	view_request_release(&c.view);
 	return status;
 }
 
 const struct command command_compare = {
-    "compare", run, "attn compare", "how the weights of two inputs differ", usage, usage_end,
+    "compare", run, "attn compare", "how two inputs, or two sides of one, differ", usage, usage_end,
 };

@@ -82,8 +82,10 @@ static enum attn_status check_scale(const struct figure_options *f, const struct
 	if (info->shape.signed_weights && h->colormap && !colormap_diverging(h->colormap))
 		return attn_fail(err, ATTN_USAGE,
 				 "these are %s, and '--colormap %s' does not show signs: give one of %s",
-				 f->scores ? "scores" : "signed weights", colormap_name_of(h->colormap),
-				 colormap_diverging_names());
+				 f->difference ? "differences"
+				 : f->scores   ? "scores"
+					       : "signed weights",
+				 colormap_name_of(h->colormap), colormap_diverging_names());
 	return ATTN_OK;
 }
 
@@ -199,12 +201,9 @@ void figures_release(struct figures *f)
 		other = heatmap_other_font(f->painter);
 	}
 	if (missing)
-		report_note(f->self,
-			    "no installed font has all characters of '%s': install one that does%s%s%s",
-			    missing, package ? " (Debian: " : "", package ? package : "", package ? ")" : "");
+		report_missing_glyphs(f->self, missing, package);
 	if (other)
-		report_note(f->self, "there is no font family '%s': '%s' is drawn instead",
-			    f->options->heatmap.font, other);
+		report_other_font(f->self, f->options->heatmap.font, other);
 	heatmap_painter_free(f->painter);
 	free(f->query_ends);
 	free(f->key_ends);
@@ -233,7 +232,7 @@ enum attn_status figures_commit(struct figures *f, struct attn_error *err)
 static enum attn_status write_figure(struct figures *f, const struct heatmap_figure *figure, const char *path,
 				     struct attn_error *err)
 {
-	bool binary = f->options->heatmap.format != HEATMAP_SVG;
+	bool binary = f->options->heatmap.format != CANVAS_SVG;
 	enum attn_status status = f->waiting_count == FIGURES_WAITING ? figures_commit(f, err) : ATTN_OK;
 	if (status != ATTN_OK)
 		return status;
@@ -271,12 +270,16 @@ static enum attn_status draw_panels(struct figures *f, const struct heatmap_pane
 	    .query_title = "query",
 	    .scores = f->options->scores != NULL,
 	    .statistic = f->options->statistic,
+	    .difference = f->options->difference,
 	    .note = note.data,
 	    .order = f->options->order,
 	    .signed_values = in->info->shape.signed_weights,
 	    .row_titles = rows->count ? rows : NULL,
 	    .query_ends = f->query_ends,
 	    .key_ends = f->key_ends,
+	    .marks = f->options->marks,
+	    .mark_count = f->options->mark_count,
+	    .mark_note = f->options->mark_note,
 	    .options = f->options->heatmap,
 	};
 	const char *columns = f->options->xlabel, *rows_title = f->options->ylabel;
@@ -305,6 +308,8 @@ enum attn_status figures_draw(struct figures *f, const struct grid *grids, size_
 	figure_place(&text, info, grids, count);
 	if (f->options->scores)
 		buffer_printf(&text, ": %s", f->options->scores);
+	if (f->options->difference)
+		buffer_add_string(&text, f->options->scores ? ", A \u2212 B" : ": A \u2212 B");
 	enum attn_status status = ok && !text.failed ? ATTN_OK : attn_fail_memory(err);
 	for (size_t i = 0; i < count && status == ATTN_OK; i++)
 		panels[i] = (struct heatmap_panel){&grids[i], titles.items[i]};

@@ -8,6 +8,15 @@
 #include "draw/terminal/terminal.h"
 #include "files/output.h"
 
+/* PICTURE_OPTIONS in a usage. */
+#define PICTURE_USAGE                                                                                        \
+	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
+	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
+	"      --transform linear|sqrt|log, --sentences, --xlabel TEXT,\n"                                   \
+	"      --ylabel TEXT, --no-colorbar, --no-caption, --markers keep|drop,\n"                           \
+	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
+	"      'attn heatmap --help'\n"
+
 struct figure_options {
 	struct heatmap_options heatmap;
 	enum grid_reduction reduction;
@@ -15,13 +24,17 @@ struct figure_options {
 	const char *xlabel, *ylabel; /* of columns and rows; NULL: what they are; "": none */
 	const char *scores;          /* values are these, "unscaled scores"; NULL: weights */
 	const char *statistic;       /* values are these, of heads; NULL: no */
+	bool difference;             /* values are A - B */
 	bool keep_markers;           /* labels are tokens as in the file */
 	bool may_list;               /* set by commands that have --colormap list */
 	bool list;                   /* it was given: colormaps_print, and nothing else */
 	bool reduce_given;
-	bool sentences;                  /* lines where they end */
-	bool ordered;                    /* panels are in an order of their own */
-	const char *order;               /* says by what, or NULL */
+	bool sentences;                   /* lines where they end */
+	bool ordered;                     /* panels are in an order of their own */
+	const char *order;                /* says by what, or NULL */
+	const struct heatmap_mark *marks; /* on cells */
+	size_t mark_count;
+	const char *mark_note;           /* what they mean */
 	const struct terminal *terminal; /* text on standard output instead of a file; NULL: a file */
 };
 

@@ -1,12 +1,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cmd/colormaps.h"
 #include "cmd/figures.h"
 #include "cmd/head_picture.h"
 #include "cmd/overlay.h"
+#include "cmd/picture_format.h"
 #include "cmd/progress.h"
 #include "cmd/terminal.h"
 #include "cmd/view_options.h"
@@ -30,7 +30,7 @@ static const char usage[] =
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all, or of\n"
     "                        some, as in max:0,3-5 [all]\n"
     "      --layer LIST      layers of a stored result or model, or all, each a row of panels; mean\n"
-    "                        or max [the first]\n"
+    "                        or max [the first]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch NUMBER    batch item [0]\n"
     "      --scores[=STAGE]  scores instead of weights: product (not scaled), raw (scaled), capped\n"
@@ -39,10 +39,10 @@ static const char usage[] =
     "                        distance, induction or another column of attn inspect heads\n"
     "\n"
     "What is shown:\n" MATRIX_USAGE VIEW_USAGE "\n"
-    "Over a picture whose patches are the keys, of one token, --query TOKEN:\n"
-    "      --image FILE.png  lay its weights over this picture\n"
+    "Over a picture whose patches are the keys, of one --query TOKEN:\n"
+    "      --image FILE      PNG or JPEG\n"
     "      --patches RxC     rows and columns of patches\n"
-    "      --skip-keys N     keys before the first patch, such as a class token [0]\n"
+    "      --skip-keys N     keys before the first patch [0]\n"
     "\n"
     "Picture:\n"
     "      --order HOW       panels by head, entropy or similarity [head]\n"
@@ -79,11 +79,9 @@ static const char usage_end[] = "      --threads N       threads [the processors
 				"attn heatmap x.json --head 3 -o head3.png\n";
 
 enum {
-	OPTION_FORMAT = OPTION_OWN,
-	OPTION_TERMINAL,
+	OPTION_TERMINAL = OPTION_OWN,
 	OPTION_SCORES,
 	OPTION_STATISTIC,
-	OPTION_IMAGE,
 	OPTION_PATCHES,
 	OPTION_SKIP_KEYS
 };
@@ -94,7 +92,6 @@ static const struct option table[] = {
     {"terminal", no_argument, NULL, OPTION_TERMINAL},
     {"scores", optional_argument, NULL, OPTION_SCORES},
     {"statistic", required_argument, NULL, OPTION_STATISTIC},
-    {"image", required_argument, NULL, OPTION_IMAGE},
     {"patches", required_argument, NULL, OPTION_PATCHES},
     {"skip-keys", required_argument, NULL, OPTION_SKIP_KEYS},
     SELECTION_OPTIONS,
@@ -135,20 +132,12 @@ struct heatmap_command {
 	struct figures figures;
 };
 
-static size_t count_chosen(const bool *chosen, size_t count)
-{
-	size_t found = 0;
-	for (size_t i = 0; i < count; i++)
-		found += rows_chosen(chosen, i);
-	return found;
-}
-
 /* A picture shows one batch item, and one layer unless more are asked for: the first,
  * unless chosen.  'first' says whether that left others out. */
 static enum attn_status choose_one(const char *option, bool **chosen, size_t count, bool several, bool *first,
 				   struct attn_error *err)
 {
-	size_t found = count_chosen(*chosen, count);
+	size_t found = selection_count(*chosen, count);
 	if (*chosen && found > 1 && !several)
 		return attn_fail(err, ATTN_USAGE, "'%s' chooses %zu, expected one: a picture shows one",
 				 option, found);
@@ -232,7 +221,7 @@ static enum attn_status select_rows(struct heatmap_command *c, struct attn_error
 {
 	const struct rows_info *info = c->in.info;
 	TRY(selection_open(&c->selected, &c->selection, info, err));
-	if (!c->statistic)
+	if (!c->statistic && c->selected.over == LAYERS_APART)
 		TRY(choose_one("--layer", &c->selected.layers, info->shape.layers, true, &c->first_layer,
 			       err));
 	return choose_one("--batch", &c->selected.batch, info->shape.batch, false, &c->first_batch, err);
@@ -249,8 +238,8 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 		return head_picture_write(c->statistic, &c->figure, &c->in, &c->selected, c->path, self, err);
 	if (c->overlay.image)
 		return overlay_write(&c->overlay, &c->figure, &c->in, &c->selected, c->path, self, err);
-	size_t heads = count_chosen(c->selected.heads, info->shape.heads);
-	size_t layers = count_chosen(c->selected.layers, info->shape.layers);
+	size_t heads = selection_count(c->selected.heads, info->shape.heads);
+	size_t layers = selection_count(c->selected.layers, info->shape.layers);
 	if (layers > 1 && c->order == ORDER_HEAD)
 		c->figure.heatmap.panel_columns = heads;
 	status = figure_grids(&c->grids, &c->figure, info, &c->selected, layers * heads, err);
@@ -262,20 +251,6 @@ static enum attn_status draw(struct heatmap_command *c, const struct command *se
 	if (status == ATTN_OK)
 		status = figures_draw(&c->figures, c->grids.grids, c->grids.grid_count, c->path, err);
 	return status == ATTN_OK ? figures_commit(&c->figures, err) : status;
-}
-
-static const char *const formats[] = {[HEATMAP_PNG] = "png", [HEATMAP_SVG] = "svg", [HEATMAP_PDF] = "pdf"};
-
-/* Find a format by its name; false when there is none. */
-static bool find_format(const char *name, enum heatmap_format *out)
-{
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-		if (strcasecmp(name, formats[i]) == 0) {
-			*out = (enum heatmap_format)i;
-			return true;
-		}
-	}
-	return false;
 }
 
 static enum attn_status option_scores(struct heatmap_command *c, const struct options *o,
@@ -324,15 +299,6 @@ static enum attn_status plan(struct heatmap_command *c, struct attn_error *err)
 	return ATTN_OK;
 }
 
-static enum attn_status option_format(struct heatmap_command *c, const struct options *o,
-				      struct attn_error *err)
-{
-	TRY(option_once(o, &c->format, err));
-	if (!find_format(o->value, &c->figure.heatmap.format))
-		return option_fail(o, "'png', 'svg' or 'pdf'", err);
-	return ATTN_OK;
-}
-
 static enum attn_status parse(struct heatmap_command *c, struct options *o, bool *help,
 			      struct attn_error *err)
 {
@@ -342,14 +308,14 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 		if (id == 'o')
 			status = option_once(o, &c->path, err);
 		else if (id == OPTION_FORMAT)
-			status = option_format(c, o, err);
+			status = picture_format_option(o, &c->format, &c->figure.heatmap.format, err);
 		else if (id == OPTION_TERMINAL)
 			c->on_terminal = true;
 		else if (id == OPTION_SCORES)
 			status = option_scores(c, o, err);
 		else if (id == OPTION_STATISTIC)
 			status = head_figure_find(o->value, &c->statistic, err);
-		else if (id == OPTION_IMAGE)
+		else if (id == OPTION_PICTURE)
 			status = option_once(o, &c->overlay.image, err);
 		else if (id == OPTION_PATCHES)
 			status = overlay_patches(&c->overlay, o, err);
@@ -373,27 +339,12 @@ static enum attn_status parse(struct heatmap_command *c, struct options *o, bool
 	return status;
 }
 
-/* The name's ending is the format: one under another ending would be taken for
- * something else. */
-static enum attn_status check_ending(struct heatmap_command *c, struct attn_error *err)
+static enum attn_status check_path(struct heatmap_command *c, struct attn_error *err)
 {
 	static const char *const paths[] = {"heatmap.png", "heatmap.svg", "heatmap.pdf"};
-	enum heatmap_format *format = &c->figure.heatmap.format, ending;
 	if (!c->path)
-		c->path = paths[*format];
-	const char *slash = strrchr(c->path, '/');
-	const char *name = slash ? slash + 1 : c->path;
-	const char *dot = strrchr(name, '.');
-	if (!dot || dot == name)
-		return ATTN_OK;
-	if (!find_format(dot + 1, &ending))
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .png, .svg or .pdf", c->path,
-				 dot);
-	if (c->format && ending != *format)
-		return attn_fail(err, ATTN_USAGE, "'%s' ends in '%s', expected .%s as --format says", c->path,
-				 dot, formats[*format]);
-	*format = ending;
-	return ATTN_OK;
+		c->path = paths[c->figure.heatmap.format];
+	return picture_format_check(c->path, c->format, &c->figure.heatmap.format, err);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -402,6 +353,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	struct heatmap_command c = {.figure = {.may_list = true}};
 	bool help = false;
 	enum attn_status status = parse(&c, &o, &help, err);
+	if (c.in.model_options.model)
+		c.in.model_options.image = c.overlay.image;
 	if (status == ATTN_OK && help)
 		status = print_usage(self, err);
 	else if (status == ATTN_OK && c.figure.list)
@@ -411,7 +364,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 			status = attn_fail(err, ATTN_USAGE,
 					   "'-o' is for files, and cannot be combined with '--terminal'");
 		else
-			status = check_ending(&c, err);
+			status = check_path(&c, err);
 		if (status == ATTN_OK && c.on_terminal)
 			status = terminal_choose(&c.figure, &c.terminal, c.format, err);
 		if (status == ATTN_OK && c.statistic)
@@ -420,9 +373,11 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 		if (status == ATTN_OK)
 			status = check_scores(&c, err);
 		if (status == ATTN_OK)
-			status = overlay_check(&c.overlay, &c.figure, &c.view, err);
+			status = overlay_check(&c.overlay, &c.figure, &c.view, c.in.model_options.model, err);
 		if (status == ATTN_OK)
 			status = inputs_open(&c.in, self, argc - optind, argv + optind, err);
+		if (status == ATTN_OK)
+			overlay_fit(&c.overlay, &c.in);
 		if (status == ATTN_OK && c.figure.keep_markers)
 			status = view_keep_markers(&c.view, &c.in, err);
 		if (status == ATTN_OK && !c.on_terminal)

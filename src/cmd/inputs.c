@@ -16,10 +16,15 @@
 
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err)
 {
+	return inputs_set(in, o->name, option_role(o), o->value, err);
+}
+
+enum attn_status inputs_set(struct inputs *in, const char *name, enum role_id role, const char *value,
+			    struct attn_error *err)
+{
 	char option[ROLE_NAME + 2];
-	snprintf(option, sizeof option, "--%s", o->name);
-	return bundle_override(&in->bundle, roles[option_role(o)].name, o->value ? o->value : "true", option,
-			       err);
+	snprintf(option, sizeof option, "--%s", name);
+	return bundle_override(&in->bundle, roles[role].name, value ? value : "true", option, err);
 }
 
 enum attn_status inputs_model_option(struct inputs *in, int id, const struct options *o,
@@ -47,6 +52,12 @@ static enum attn_status settle(struct inputs *in, const struct attention *attent
 	return ATTN_OK;
 }
 
+static void say_notes(const struct inputs *in, const struct command *self, const struct string_list *notes)
+{
+	if (!in->told)
+		report_notes(self, notes);
+}
+
 static enum attn_status open_stored(struct inputs *in, const struct command *self, struct attn_error *err)
 {
 	static const struct output_layer no_context = {0};
@@ -57,7 +68,7 @@ static enum attn_status open_stored(struct inputs *in, const struct command *sel
 		status = stored_open(&in->rows, &masking, &in->bundle, &notes, err);
 	if (status == ATTN_OK)
 		status = unused_check_stored(&in->bundle, &notes, err);
-	report_notes(self, &notes);
+	say_notes(in, self, &notes);
 	string_list_release(&notes);
 	return status == ATTN_OK ? settle(in, NULL, masking, &no_context, err) : status;
 }
@@ -68,7 +79,7 @@ static enum attn_status open_problem(struct inputs *in, const struct command *se
 	enum attn_status status = problem_init(&in->problem, &in->bundle, err);
 	if (status != ATTN_OK)
 		return status;
-	report_notes(self, &in->problem.notes);
+	say_notes(in, self, &in->problem.notes);
 	in->rows.info = in->problem.info;
 	in->problem.info = (struct rows_info){0};
 	return settle(in, a, &a->masking, &a->output, err);
@@ -108,19 +119,66 @@ enum attn_status inputs_open(struct inputs *in, const struct command *self, int 
 				 "no input: give a file, '-' or ROLE=FILE, or --model and a text (see '%s "
 				 "--help')",
 				 self->title);
+	TRY(inputs_read(in, self, argc, argv, err));
+	return inputs_open_read(in, self, err);
+}
+
+enum attn_status inputs_read(struct inputs *in, const struct command *self, int argc, char **argv,
+			     struct attn_error *err)
+{
 	TRY(kernels_check(err));
 	in->operands = argv;
 	in->operand_count = argc;
 	for (int i = 0; i < argc; i++)
 		TRY(input_add(&in->bundle, argv[i], err));
-	report_notes(self, &in->bundle.notes);
-	if (bundle_is_shard(&in->bundle))
-		return attn_fail(
-		    err, ATTN_BAD_INPUT,
-		    "'%s' is a shard of a run, expected a whole input: join shards by 'attn merge'",
-		    origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
+	say_notes(in, self, &in->bundle.notes);
+	if (!bundle_is_shard(&in->bundle))
+		return ATTN_OK;
+	return attn_fail(err, ATTN_BAD_INPUT,
+			 "'%s' is a shard of a run, expected a whole input: join shards by 'attn merge'",
+			 origin_name(bundle_setting(&in->bundle, "attn_part")->origin));
+}
+
+enum attn_status inputs_open_read(struct inputs *in, const struct command *self, struct attn_error *err)
+{
 	return given_tensor(&in->bundle, ROLE_WEIGHTS) ? open_stored(in, self, err)
 						       : open_problem(in, self, err);
+}
+
+bool inputs_are_arrays(const struct inputs *in)
+{
+	const struct bundle *b = &in->bundle;
+	bool any = false;
+	for (size_t i = 0; i < b->tensor_count; i++) {
+		if (b->tensors[i].role == ROLE_NONE)
+			continue;
+		if (b->tensors[i].role == ROLE_WEIGHTS || roles[b->tensors[i].role].kind != KIND_RESULT)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+enum attn_status inputs_open_arrays(struct inputs *in, const struct command *self,
+				    const struct rows_info *like, const struct arrays_want *want,
+				    struct attn_error *err)
+{
+	static const struct output_layer no_context = {0};
+	static const struct masking unknown = {0};
+	struct named_rows none = {0};
+	struct string_list notes = {0};
+	enum attn_status status = unknown_check(&in->bundle, &notes, err);
+	if (status == ATTN_OK)
+		status = arrays_open(&in->rows, &none, &in->bundle, like, want, err);
+	say_notes(in, self, &notes);
+	string_list_release(&notes);
+	return status == ATTN_OK ? settle(in, NULL, &unknown, &no_context, err) : status;
+}
+
+enum attn_status inputs_open_made(struct inputs *in, const struct command *self, struct attn_error *err)
+{
+	TRY(kernels_check(err));
+	return open_problem(in, self, err);
 }
 
 enum attn_status inputs_plan(struct inputs *in, const struct rows_selection *selection, struct rows_want want,

@@ -9,7 +9,9 @@
 #include "cmd/model_input.h"
 #include "cmd/options.h"
 #include "input/problem.h"
+#include "result/arrays.h"
 #include "result/subject.h"
+#include "result/view.h"
 
 struct inputs {
 	struct model_options model_options; /* a model instead of operands, as given */
@@ -25,6 +27,7 @@ struct inputs {
 	char *note;                   /* what the view does, for pictures; owned; or NULL */
 	struct bundle *shards; /* the shards of a run instead, owned: then the bundle has settings only */
 	size_t shard_count;
+	bool told;       /* set before: it is opened the second time, and its notes were said */
 	char **operands; /* as they were given */
 	int operand_count;
 	struct string_list shown_queries, shown_keys; /* labels as people read them */
@@ -32,6 +35,10 @@ struct inputs {
 
 /* Take an OPTION_SETTING option into the bundle. */
 enum attn_status inputs_setting(struct inputs *in, const struct options *o, struct attn_error *err);
+
+/* The same for the option --NAME of a role; NULL is "true". */
+enum attn_status inputs_set(struct inputs *in, const char *name, enum role_id role, const char *value,
+			    struct attn_error *err);
 
 /* Take an option that is_model_option. */
 enum attn_status inputs_model_option(struct inputs *in, int id, const struct options *o,
@@ -41,6 +48,20 @@ enum attn_status inputs_model_option(struct inputs *in, int id, const struct opt
  * before rows are streamed.  Notes go to standard error. */
 enum attn_status inputs_open(struct inputs *in, const struct command *self, int argc, char **argv,
 			     struct attn_error *err);
+
+/* The two halves of that for operands, one or more: settings may be taken in between. */
+enum attn_status inputs_read(struct inputs *in, const struct command *self, int argc, char **argv,
+			     struct attn_error *err);
+enum attn_status inputs_open_read(struct inputs *in, const struct command *self, struct attn_error *err);
+
+/* Whether what was read is contexts, scores or outputs alone, and opening that: see arrays_open. */
+bool inputs_are_arrays(const struct inputs *in);
+enum attn_status inputs_open_arrays(struct inputs *in, const struct command *self,
+				    const struct rows_info *like, const struct arrays_want *want,
+				    struct attn_error *err);
+
+/* The same for tensors that are in in->bundle, of a problem, and no operands. */
+enum attn_status inputs_open_made(struct inputs *in, const struct command *self, struct attn_error *err);
 
 /* The same for operands that are the shards of a run, of which `want` is wanted. */
 enum attn_status inputs_open_shards(struct inputs *in, const struct command *self, int argc, char **argv,
@@ -80,6 +101,7 @@ const char *layer_title(const struct rows_info *info, size_t layer, char *text, 
 struct selection_options {
 	const char *heads, *layers, *batch;
 	bool mean;
+	enum layers_over over; /* --rollout, --flow */
 };
 
 struct selection {
@@ -88,19 +110,25 @@ struct selection {
 	/* What selection_join makes one of; and whether the largest weights do. */
 	bool join_heads, join_layers, largest;
 	bool every_head; /* no list of heads was given */
+	enum layers_over over;
 };
 
 /* --head, --layer and --mean in a table of options and a usage. */
 #define SELECTION_OPTIONS                                                                                    \
 	{"head", required_argument, NULL, OPTION_HEAD}, {"layer", required_argument, NULL, OPTION_LAYER},    \
+	    {"rollout", no_argument, NULL, OPTION_ROLLOUT}, {"flow", no_argument, NULL, OPTION_FLOW},        \
 	{                                                                                                    \
 		"mean", no_argument, NULL, OPTION_MEAN                                                       \
 	}
 
 static inline bool is_selection_option(int id)
 {
-	return id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH || id == OPTION_MEAN;
+	return id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH || id == OPTION_MEAN ||
+	       id == OPTION_ROLLOUT || id == OPTION_FLOW;
 }
+
+/* How --help tells of those that go over layers. */
+#define OVER_LAYERS_USAGE "      --rollout, --flow all layers as one (see attn-attention(7))\n"
 
 /* Take one of these, or OPTION_BATCH. */
 void selection_option(struct selection_options *s, int id, const char *value);
@@ -110,6 +138,9 @@ void selection_option(struct selection_options *s, int id, const char *value);
 enum attn_status selection_open(struct selection *s, const struct selection_options *options,
 				const struct rows_info *info, struct attn_error *err);
 void selection_release(struct selection *s);
+
+/* How many of `count` are chosen (NULL: all). */
+size_t selection_count(const bool *chosen, size_t count);
 
 /* "--head mean" or the like: the option and its value that join heads or layers, into
  * text[size]; NULL: none do. */

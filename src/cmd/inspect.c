@@ -9,6 +9,7 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "       attn inspect tokens MODEL (--text TEXT | --text-file FILE) [options]\n"
 			    "       attn inspect heads [options] INPUT...\n"
 			    "       attn inspect far [options] INPUT...\n"
+			    "       attn inspect effects [options] INPUT...\n"
 			    "       attn inspect file [options] FILE\n"
 			    "       attn inspect model [options] MODEL\n"
 			    "\n"
@@ -19,6 +20,7 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "  tokens  what tokens a text becomes\n"
 			    "  heads   what kind of attention each head pays\n"
 			    "  far     what a window would lose, and which far links matter\n"
+			    "  effects what each head does, by taking it out\n"
 			    "  file    what a file holds: tensors, tokens, settings\n"
 			    "  model   what a model is, and whether it is supported\n"
 			    "\n"
@@ -36,11 +38,11 @@ static bool is_file(const char *word)
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
 {
 	if (argc < 2)
-		return attn_fail(
-		    err, ATTN_USAGE,
-		    "what to inspect is missing: give 'token', 'pairs', 'tokens', 'heads', 'far', 'file' "
-		    "or 'model' (see '%s --help')",
-		    self->title);
+		return attn_fail(err, ATTN_USAGE,
+				 "what to inspect is missing: give 'token', 'pairs', 'tokens', 'heads', "
+				 "'far', 'effects', 'file' or "
+				 "'model' (see '%s --help')",
+				 self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return print_usage(self, err);
 	if (is_file(argv[1]))
@@ -54,5 +56,6 @@ const struct command command_inspect = {"inspect", run, "attn inspect", "look in
 					usage,     NULL};
 
 const struct command *const inspect_commands[] = {
-    &command_inspect_token, &command_inspect_pairs, &command_inspect_tokens, &command_inspect_heads,
-    &command_inspect_far,   &command_inspect_file,  &command_inspect_model,  NULL};
+    &command_inspect_token, &command_inspect_pairs, &command_inspect_tokens,
+    &command_inspect_heads, &command_inspect_far,   &command_inspect_effects,
+    &command_inspect_file,  &command_inspect_model, NULL};

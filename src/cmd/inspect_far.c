@@ -23,7 +23,7 @@ static const char usage[] =
     "                        lose; else a quarter of the keys]\n"
     "      --top N           only the N strongest links of each head, with --links [10]\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all [all]\n"
-    "      --layer LIST      layers, such as 0,3-5; mean or max of all [all]\n"
+    "      --layer LIST      layers, such as 0,3-5; mean or max of all [all]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"

@@ -196,7 +196,9 @@ static void add_family(struct buffer *out, const struct model_view *v)
 	add_label(out, "family");
 	buffer_add_clean(out, title ? title : v->s.model_type ? v->s.model_type : "not said");
 	if (v->s.model)
-		buffer_add_string(out, v->s.model->a.family->causal ? ", a decoder" : ", an encoder");
+		buffer_add_string(out, v->s.model->encoder            ? ", an encoder and a decoder"
+				       : v->s.model->a.family->causal ? ", a decoder"
+								      : ", an encoder");
 	buffer_add_string(out, v->s.model ? "\nsupported     yes\n" : "\nsupported     no: ");
 	if (v->s.model)
 		return;

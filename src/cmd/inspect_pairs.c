@@ -28,7 +28,7 @@ static const char usage[] =
     "      --top N           only the N best heads of each pair or relation, or 'all' [all]\n"
     "      --head LIST       heads by number or name, such as 0,3-5; mean or max of all, or of\n"
     "                        some, as in max:0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"

@@ -33,7 +33,7 @@ static const char usage[] =
     "      --min-distance D  only pairs at least D tokens apart, in self-attention\n"
     "      --head LIST       heads by number or name, such as 0,3-5; no mean then; mean or max\n"
     "                        of all alone, or of some, as in max:0,3-5 [all]\n"
-    "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n"
+    "      --layer LIST      layers of a stored result or model; mean or max of all [all]\n" OVER_LAYERS_USAGE
     "      --mean            one mean of the heads of --head LIST, the layers of --layer LIST\n"
     "      --batch LIST      batch items [all]\n"
     "\n"

@@ -4,103 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/without_heads.h"
 #include "files/output.h"
+#include "model/generate.h"
 #include "tokenizer/tokenizer.h"
+#include "tokens/words.h"
 #include "util/memory.h"
 #include "util/number.h"
-
-/* --- from a text to ids --------------------------------------------------------- */
-
-static enum attn_status allocate(struct model_input *in, size_t count, struct attn_error *err)
-{
-	in->ids = array_alloc(count, sizeof *in->ids);
-	in->types = array_alloc(count, sizeof *in->types);
-	in->text = (struct text_ids){in->ids, in->types, count};
-	return in->ids && in->types ? ATTN_OK : attn_fail_memory(err);
-}
-
-static enum attn_status take_encoding(struct model_input *in, const struct encoding *e,
-				      struct attn_error *err)
-{
-	TRY(allocate(in, e->count, err));
-	for (size_t i = 0; i < e->count; i++) {
-		in->ids[i] = e->tokens[i].id;
-		in->types[i] = e->tokens[i].type;
-		if (!string_list_add(&in->tokens, e->tokens[i].text))
-			return attn_fail_memory(err);
-	}
-	return ATTN_OK;
-}
-
-static enum attn_status encode(struct model_input *in, const struct model_options *options,
-			       struct attn_error *err)
-{
-	struct encoding encoding = {0};
-	struct buffer text = BUFFER_INIT;
-	TRY(tokenizer_open(&in->tokenizer, options->model, err));
-	enum attn_status status = model_options_text(options, &text, err);
-	if (status == ATTN_OK)
-		status = tokenizer_encode(in->tokenizer, text.data ? text.data : "", text.length,
-					  options->pair, options->pair ? strlen(options->pair) : 0,
-					  !options->no_special, &encoding, err);
-	if (status == ATTN_OK)
-		status = take_encoding(in, &encoding, err);
-	encoding_release(&encoding);
-	buffer_release(&text);
-	return status;
-}
-
-/* Tokens of ids, from the tokenizer if the model has one: without one the ids themselves. */
-static enum attn_status name_ids(struct model_input *in, const char *path, struct attn_error *err)
-{
-	bool ok = true;
-	if (tokenizer_open(&in->tokenizer, path, NULL) != ATTN_OK)
-		in->tokenizer = NULL;
-	for (size_t i = 0; i < in->text.count && ok; i++) {
-		const char *token = in->tokenizer ? tokenizer_token(in->tokenizer, in->ids[i]) : NULL;
-		char number[24];
-		snprintf(number, sizeof number, "%zu", in->ids[i]);
-		ok = string_list_add(&in->tokens, token ? token : number);
-	}
-	return ok ? ATTN_OK : attn_fail_memory(err);
-}
-
-static enum attn_status read_ids(struct model_input *in, const struct model_options *options,
-				 struct attn_error *err)
-{
-	TRY(model_options_numbers(options->ids, "ids", &in->ids, &in->text.count, err));
-	in->text.ids = in->ids;
-	return name_ids(in, options->model, err);
-}
-
-static enum attn_status read_types(struct model_input *in, const struct model_options *options,
-				   struct attn_error *err)
-{
-	size_t count;
-	if (!options->type_ids)
-		return ATTN_OK;
-	if (in->model->a.token_types == 0)
-		return attn_fail(err, ATTN_USAGE, "'--type-ids' has no effect: a %s model has no token types",
-				 in->model->a.family->title);
-	free(in->types);
-	in->types = NULL;
-	TRY(model_options_numbers(options->type_ids, "type-ids", &in->types, &count, err));
-	in->text.types = in->types;
-	if (count == in->text.count)
-		return ATTN_OK;
-	return attn_fail(err, ATTN_BAD_INPUT, "'--type-ids' has %zu types, expected %zu, one a token", count,
-			 in->text.count);
-}
-
-static enum attn_status read_text(struct model_input *in, const struct model_options *options,
-				  struct attn_error *err)
-{
-	TRY(options->ids ? read_ids(in, options, err) : encode(in, options, err));
-	TRY(read_types(in, options, err));
-	if (in->text.count == 0)
-		return attn_fail(err, ATTN_BAD_INPUT, "the text has no tokens, expected one at least");
-	return model_check_text(in->model, &in->text, err);
-}
 
 /* --- what its rows are ------------------------------------------------------------- */
 
@@ -117,15 +27,20 @@ static enum attn_status describe_rows(const struct model_input *in, struct rows_
 				      struct attn_error *err)
 {
 	const struct architecture *a = &in->model->a;
-	size_t tokens = in->text.count;
+	const struct model_text *keys = in->crossing ? &in->source : &in->text;
 	*info = (struct rows_info){
-	    .shape = {.batch = 1, .layers = a->layers, .heads = a->heads, .queries = tokens, .keys = tokens},
+	    .shape = {.batch = 1,
+		      .layers = a->layers,
+		      .heads = a->heads,
+		      .queries = in->text.count,
+		      .keys = keys->count,
+		      .cross = in->crossing},
 	    .has_layers = true,
 	    .layer_known = true,
 	    .has_tokens = true,
 	};
-	TRY(copy_labels(&info->query_labels, &in->tokens, err));
-	return copy_labels(&info->key_labels, &in->tokens, err);
+	TRY(copy_labels(&info->query_labels, &in->text.tokens, err));
+	return copy_labels(&info->key_labels, &keys->tokens, err);
 }
 
 /* What masks keys in every layer; windows that only some have are not told. */
@@ -137,7 +52,7 @@ static enum attn_status describe_masking(struct model_input *in, const struct ro
 	bool all = a->window > 0;
 	char window[32];
 	in->masking = masking_of_all(shape);
-	if (!a->family->causal)
+	if (!a->family->causal || in->crossing)
 		return ATTN_OK;
 	in->masking.causal = true;
 	TRY(bundle_add_setting(settings, "causal", "true", origin, err));
@@ -151,26 +66,159 @@ static enum attn_status describe_masking(struct model_input *in, const struct ro
 	return bundle_add_setting(settings, "window", window, origin, err);
 }
 
+/* --- which of its attentions --------------------------------------------------------- */
+
+struct kind {
+	const char *name;
+	struct model *model;
+	bool crossing;
+};
+
+enum {
+	KINDS = 3
+};
+
+/* Those of a model; returns how many. */
+static size_t list_kinds(const struct model_input *in, struct kind kinds[KINDS])
+{
+	struct model *m = in->whole;
+	size_t count = 0;
+	if (m->encoder)
+		kinds[count++] = (struct kind){"encoder", m->encoder, false};
+	kinds[count++] = (struct kind){family_kind(m->a.family), m, false};
+	if (m->encoder)
+		kinds[count++] = (struct kind){"cross", m, true};
+	if (m->vision)
+		kinds[count++] = (struct kind){"vision", m->vision, false};
+	return count;
+}
+
+static const char *default_kind(const struct model *m, const struct model_options *options)
+{
+	bool target = options->target || options->target_ids || options->generate > 0;
+	if (m->encoder)
+		return target ? "cross" : "encoder";
+	return m->vision && !model_options_has_text(options) ? "vision" : family_kind(m->a.family);
+}
+
+static enum attn_status fail_kind(const struct model_input *in, const struct kind *kinds, size_t count,
+				  const char *kind, struct attn_error *err)
+{
+	char expected[100] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < count; i++)
+		used += (size_t)snprintf(expected + used, sizeof expected - used, "%s'%s'",
+					 i == 0          ? ""
+					 : i + 1 < count ? ", "
+							 : " or ",
+					 kinds[i].name);
+	return attn_fail(err, ATTN_USAGE, "'--attention' is '%s', expected %s%s of a %s model", kind,
+			 expected, count == 1 ? ", the only one" : "", in->whole->a.family->title);
+}
+
+/* in->model and in->crossing. */
+static enum attn_status choose_kind(struct model_input *in, const struct model_options *options,
+				    struct attn_error *err)
+{
+	struct kind kinds[KINDS];
+	size_t count = list_kinds(in, kinds);
+	const char *kind = options->kind ? options->kind : default_kind(in->whole, options);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(kinds[i].name, kind) == 0) {
+			in->model = kinds[i].model;
+			in->crossing = kinds[i].crossing;
+			return ATTN_OK;
+		}
+	return fail_kind(in, kinds, count, kind, err);
+}
+
+/* Whether what is given is of use to the model, and what is needed is there. */
+static enum attn_status check_given(const struct model_input *in, const struct command *self,
+				    const struct model_options *options, struct attn_error *err)
+{
+	const struct model *whole = in->whole, *m = in->model;
+	const char *title = whole->a.family->title;
+	bool target = options->target || options->target_ids, both = whole->encoder != NULL;
+	bool pictures = m->a.family->pictures, text = model_options_has_text(options);
+	bool picture = model_options_has_picture(options);
+	if (target && !both)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--%s' is of an encoder with a decoder, which a %s model is not",
+				 options->target ? "target" : "target-ids", title);
+	if (options->generate > 0 && (!whole->a.family->causal || whole->vision))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--generate' is of decoders, which write, and a %s model is an encoder",
+				 title);
+	if (picture && !pictures && !whole->vision)
+		return attn_fail(err, ATTN_USAGE, "'--%s' is a picture, and a %s model reads texts",
+				 options->image ? "image" : "pixels", title);
+	if (pictures && !picture)
+		return attn_fail(err, ATTN_USAGE, "a %s model also requires a picture: --image FILE", title);
+	if (pictures && text && !whole->vision)
+		return attn_fail(err, ATTN_USAGE, "a %s model reads a picture, and no text", title);
+	if (!pictures && !text)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--model' also requires a text: --text TEXT, --text-file FILE or --ids LIST");
+	if (both && m->encoder && !target && options->generate == 0)
+		return attn_fail(err, ATTN_USAGE,
+				 "'--attention %s' also requires what the decoder reads: --target TEXT, "
+				 "--target-ids LIST or --generate N",
+				 in->crossing ? "cross" : "decoder");
+	if (both && !m->encoder && (target || options->generate > 0))
+		report_note(self, "the encoder reads the text alone: the target is not used");
+	if (whole->vision && (pictures ? text : picture))
+		report_note(self, pictures ? "attention is that of the picture: the text is not used"
+					   : "attention is that of the text: the picture is not used");
+	return ATTN_OK;
+}
+
+static enum attn_status read_given(struct model_input *in, const struct command *self,
+				   const struct model_options *options, struct attn_error *err)
+{
+	struct model *m = in->model;
+	if (m->a.family->pictures)
+		return model_text_picture(&in->text, m, options, err);
+	if (m->encoder) {
+		TRY(model_text_read(&in->source, m->encoder, options, err));
+		TRY(model_text_target(&in->text, &in->source, m, options, err));
+	} else {
+		TRY(model_text_read(&in->text, m, options, err));
+	}
+	return model_text_generate(&in->text, &in->source, m, self, options, err);
+}
+
+/* What a result should tell: heads that were taken out, tokens that the model wrote. */
+static enum attn_status describe_changes(struct model_input *in, const struct model_options *options,
+					 struct bundle *settings, struct attn_error *err)
+{
+	const struct architecture *a = &in->model->a;
+	const char *origin = checkpoint_path(in->model->checkpoint);
+	char number[24];
+	if (options->without) {
+		TRY(without_heads_parse(&in->without, options->without, true, a->layers, a->heads, err));
+		TRY(bundle_add_setting(settings, "_without_heads", options->without, origin, err));
+	}
+	if (options->generate == 0 || !a->family->causal)
+		return ATTN_OK;
+	snprintf(number, sizeof number, "%zu", in->text.written);
+	return bundle_add_setting(settings, "_generated", number, origin, err);
+}
+
 enum attn_status model_input_open(struct model_input *in, const struct command *self,
 				  const struct model_options *options, struct bundle *settings,
 				  struct rows_info *info, struct attn_error *err)
 {
-	const char *kind = options->kind;
-	TRY(model_open(&in->model, options->model, err));
+	TRY(model_open(&in->whole, options->model, err));
+	TRY(choose_kind(in, options, err));
+	TRY(check_given(in, self, options, err));
+	TRY(read_given(in, self, options, err));
 	const struct architecture *a = &in->model->a;
-	const char *only = a->family->causal ? "decoder" : "encoder";
-	if (kind && strcmp(kind, "encoder") != 0 && strcmp(kind, "decoder") != 0)
-		return attn_fail(err, ATTN_USAGE, "'--attention' is '%s', expected 'encoder' or 'decoder'",
-				 kind);
-	if (kind && strcmp(kind, only) != 0)
-		return attn_fail(err, ATTN_USAGE,
-				 "'--attention' is '%s', expected '%s', the only one of a %s model", kind,
-				 only, a->family->title);
-	TRY(read_text(in, options, err));
 	if (!in->model->positions && a->positions > 0 && in->text.count > a->positions)
 		report_note(self, "the text has %zu tokens, more than the %zu that the model was made for",
 			    in->text.count, a->positions);
 	TRY(describe_rows(in, info, err));
+	TRY(describe_changes(in, options, settings, err));
 	in->output.context_size = a->heads * a->head_size;
 	return describe_masking(in, &info->shape, settings, err);
 }
@@ -181,11 +229,10 @@ void model_input_release(struct model_input *in)
 	if (in->layers)
 		in->layers->free(in->layers);
 	masking_release(&in->masking);
-	string_list_release(&in->tokens);
-	free(in->ids);
-	free(in->types);
-	tokenizer_free(in->tokenizer);
-	model_free(in->model);
+	model_text_release(&in->text);
+	model_text_release(&in->source);
+	model_free(in->whole);
+	free(in->without);
 	*in = (struct model_input){0};
 }
 
@@ -204,7 +251,12 @@ bool model_input_reads(const struct model_input *in, const char *path)
 					     "bpe.codes",
 					     "added_tokens.json",
 					     "generation_config.json",
-					     "sentencepiece.bpe.model"};
+					     "sentencepiece.bpe.model",
+					     "source.spm",
+					     "target.spm",
+					     "source_vocabulary.txt",
+					     "target_vocabulary.txt",
+					     "shared_vocabulary.txt"};
 	const struct checkpoint *cp = in->model ? in->model->checkpoint : NULL;
 	bool reads = false;
 	size_t bytes;
@@ -222,15 +274,28 @@ bool model_input_reads(const struct model_input *in, const char *path)
 	return reads;
 }
 
+/* The rows of `want`, whose texts are the model's. */
+static enum attn_status new_rows(struct model_input *in, struct model_want want, struct row_source **source,
+				 struct attn_error *err)
+{
+	in->text_ids = model_text_ids(&in->text);
+	in->source_ids = model_text_ids(&in->source);
+	want.crossing = in->crossing;
+	want.without = in->without;
+	want.source = in->model->encoder ? &in->source_ids : NULL;
+	return model_rows_new(source, in->model, &in->text_ids, &want, err);
+}
+
 enum attn_status model_input_plan(struct model_input *in, const struct rows_selection *selection,
 				  struct rows_want want, struct row_source **source, struct attn_error *err)
 {
-	const struct model_want all = {.rows = want,
-				       .selection = selection,
-				       .hidden = in->hidden,
-				       .logits = in->logits,
-				       .last_logits = in->last_logits};
-	return model_rows_new(source, in->model, &in->text, &all, err);
+	return new_rows(in,
+			(struct model_want){.rows = want,
+					    .selection = selection,
+					    .hidden = in->hidden,
+					    .logits = in->logits,
+					    .last_logits = in->last_logits},
+			source, err);
 }
 
 enum attn_status model_input_focus(struct model_input *in, size_t layer, struct attn_error *err)
@@ -240,8 +305,8 @@ enum attn_status model_input_focus(struct model_input *in, size_t layer, struct 
 		return attn_fail_memory(err);
 	layers[layer] = true;
 	const struct rows_selection selection = {.layers = layers};
-	const struct model_want want = {.selection = &selection};
-	enum attn_status status = model_rows_new(&in->layers, in->model, &in->text, &want, err);
+	enum attn_status status =
+	    new_rows(in, (struct model_want){.selection = &selection}, &in->layers, err);
 	free(layers);
 	return status == ATTN_OK ? model_rows_attention(in->layers, layer, &in->focus, err) : status;
 }

@@ -3,20 +3,23 @@
 #define ATTN_CMD_MODEL_INPUT_H
 
 #include "cmd/cmd.h"
-#include "cmd/model_options.h"
+#include "cmd/model_text.h"
 #include "input/bundle.h"
 #include "model/model_rows.h"
 #include "result/subject.h"
 #include "tokens/rows_info.h"
 
 struct model_input {
-	struct model *model;         /* NULL: an INPUT was given */
-	struct tokenizer *tokenizer; /* NULL: ids were given, and the model has none */
-	size_t *ids, *types;         /* owned */
-	struct text_ids text;
-	struct string_list tokens; /* the labels */
-	struct masking masking;    /* of all layers: what they have in common */
+	struct model *whole;      /* owned; NULL: an INPUT was given */
+	struct model *model;      /* that whose rows are looked at: the whole, or its encoder */
+	struct model_text text;   /* what `model` reads */
+	struct model_text source; /* and the encoder whose states it attends to, if it does */
+	bool crossing;            /* rows of that attention */
+	bool *without;            /* (layers, heads), owned: heads that are taken out; or NULL */
+	struct masking masking;   /* of all layers: what they have in common */
 	struct output_layer output;
+
+	struct text_ids text_ids, source_ids; /* the same as the model takes them */
 
 	/* Wanted beside rows: set between model_input_open and model_input_plan. */
 	bool hidden, logits, last_logits;

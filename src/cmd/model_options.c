@@ -9,6 +9,10 @@
 #include "util/memory.h"
 #include "util/number.h"
 
+enum {
+	GENERATE_MOST = 1 << 20 /* tokens */
+};
+
 const char model_usage[] =
     "\n"
     "A model and a text instead of INPUT; see attn-models(7):\n"
@@ -19,7 +23,14 @@ const char model_usage[] =
     "      --text-pair TEXT    a second text, for models of pairs\n"
     "      --type-ids LIST     token types, one a token [the tokenizer's]\n"
     "      --no-special        without the special tokens that the tokenizer adds\n"
-    "      --attention KIND    encoder or decoder, where a model has both\n";
+    "      --target TEXT       what a decoder beside an encoder reads behind its first token; or\n"
+    "      --target-ids LIST   all token ids that it reads\n"
+    "      --generate N        what a decoder writes, at most N tokens, each the likeliest\n"
+    "      --image FILE        a picture, PNG or JPEG, for models that read such; or\n"
+    "      --pixels FILE       one as the model takes it: (colours, height, width)\n"
+    "      --without-head LIST heads whose contexts count as 0, such as 2.0,2.3-5,1.*\n"
+    "      --attention KIND    encoder, decoder or cross; text or vision [cross with a\n"
+    "                          target, else encoder]\n";
 
 enum attn_status model_option(struct model_options *m, int id, const struct options *o,
 			      struct attn_error *err)
@@ -30,9 +41,13 @@ enum attn_status model_option(struct model_options *m, int id, const struct opti
 	} values[] = {
 	    {OPTION_MODEL, &m->model},    {OPTION_MODEL_TEXT, &m->text}, {OPTION_TEXT_FILE, &m->file},
 	    {OPTION_TEXT_PAIR, &m->pair}, {OPTION_IDS, &m->ids},         {OPTION_TYPE_IDS, &m->type_ids},
-	    {OPTION_ATTENTION, &m->kind},
+	    {OPTION_PIXELS, &m->pixels},  {OPTION_PICTURE, &m->image},   {OPTION_WITHOUT_HEAD, &m->without},
+	    {OPTION_ATTENTION, &m->kind}, {OPTION_TARGET, &m->target},   {OPTION_TARGET_IDS, &m->target_ids},
 	};
-	m->last = o->name;
+	if (id != OPTION_WITHOUT_HEAD || !m->of_inputs)
+		m->last = o->name;
+	if (id == OPTION_GENERATE)
+		return option_count(o, 1, GENERATE_MOST, &m->generate, err);
 	if (id == OPTION_NO_SPECIAL)
 		m->no_special = true;
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -44,6 +59,16 @@ enum attn_status model_option(struct model_options *m, int id, const struct opti
 static enum attn_status combine(const char *one, const char *other, const char *why, struct attn_error *err)
 {
 	return attn_fail(err, ATTN_USAGE, "'--%s' and '--%s' cannot be combined: %s", one, other, why);
+}
+
+bool model_options_has_text(const struct model_options *m)
+{
+	return m->text || m->file || m->ids;
+}
+
+bool model_options_has_picture(const struct model_options *m)
+{
+	return m->image || m->pixels;
 }
 
 enum attn_status model_options_check(const struct model_options *m, struct attn_error *err)
@@ -58,14 +83,18 @@ enum attn_status model_options_check(const struct model_options *m, struct attn_
 		return combine("text", "text-file", once, err);
 	if (m->ids && (m->text || m->file))
 		return combine("ids", m->text ? "text" : "text-file", once, err);
+	if (m->image && m->pixels)
+		return combine("image", "pixels", "a picture is given once", err);
+	if (m->target && m->target_ids)
+		return combine("target", "target-ids", "a target is given once", err);
 	if (m->ids && m->pair)
 		return combine("ids", "text-pair", "ids are those of both texts", err);
 	if (m->ids && m->no_special)
 		return combine("ids", "no-special", "ids are taken as they are", err);
-	if (!m->ids && !m->text && !m->file)
-		return attn_fail(
-		    err, ATTN_USAGE,
-		    "'--model' also requires a text: --text TEXT, --text-file FILE or --ids LIST");
+	if (!model_options_has_text(m) && !model_options_has_picture(m))
+		return attn_fail(err, ATTN_USAGE,
+				 "'--model' also requires a text: --text TEXT, --text-file FILE or --ids "
+				 "LIST; or a picture: --image FILE");
 	return ATTN_OK;
 }
 

@@ -19,9 +19,10 @@ enum attn_status model_output_check(const struct model_output *o, struct model_i
 	const char *option = o->hidden ? "hidden" : o->logits ? "logits" : o->next > 0 ? "next" : NULL;
 	if (option && !in->model)
 		return attn_fail(err, ATTN_USAGE, "'--%s' is of a model: it also requires --model", option);
-	if (o->next > 0 && !in->model->a.family->causal)
+	if (o->next > 0 && !in->model->a.family->causal && !in->model->a.family->pictures)
 		return attn_fail(err, ATTN_USAGE,
-				 "'--next' is for decoders, which predict the next token, and '%s' is an "
+				 "'--next' is for decoders, which predict the next token, and for classes of "
+				 "pictures, and '%s' is an "
 				 "encoder (%s)",
 				 checkpoint_path(in->model->checkpoint), in->model->a.family->title);
 	in->hidden = o->hidden != NULL;
@@ -59,8 +60,14 @@ static struct model_file hidden_file(const struct model_output *o, const struct 
 	     .dtype = DTYPE_F32,
 	     .rank = 3,
 	     .axes = {{.name = "layer", .length = in->model->a.layers + 1},
-		      {.name = "token", .length = in->text.count, .labels = &in->tokens},
+		      {.name = "token", .length = in->text.count, .labels = &in->text.tokens},
 		      {.name = "column", .length = in->model->a.width}}}};
+}
+
+/* Tokens that have logits: a picture has those of its classes, at the first. */
+static size_t predicting(const struct model_input *in)
+{
+	return in->model->a.family->pictures ? 1 : in->text.count;
 }
 
 static struct model_file logits_file(const struct model_output *o, const struct model_input *in)
@@ -71,7 +78,7 @@ static struct model_file logits_file(const struct model_output *o, const struct 
 	     .value_name = "logit",
 	     .dtype = DTYPE_F32,
 	     .rank = 2,
-	     .axes = {{.name = "token", .length = in->text.count, .labels = &in->tokens},
+	     .axes = {{.name = "token", .length = predicting(in), .labels = &in->text.tokens},
 		      {.name = "id", .length = model_outputs(in->model)}}}};
 }
 
@@ -84,7 +91,7 @@ static enum attn_status file_size(const struct model_file *file, const struct mo
 	bundle_init(&labels);
 	enum attn_status status = result_format(file->path, &format, err);
 	if (status == ATTN_OK)
-		status = copy_tokens(&labels, &in->tokens, err);
+		status = copy_tokens(&labels, &in->text.tokens, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_size(format, &file->spec, 1, &labels, &size, &exact, err);
 	if (status == ATTN_OK)
@@ -118,7 +125,7 @@ static enum attn_status write_tensor(const struct command *self, const struct mo
 		count *= file->spec.axes[axis].length;
 	enum attn_status status = result_format(file->path, &format, err);
 	if (status == ATTN_OK)
-		status = copy_tokens(&labels, &in->tokens, err);
+		status = copy_tokens(&labels, &in->text.tokens, err);
 	if (status == ATTN_OK)
 		status = tensor_writer_open(&writer, file->path, format, &file->spec, 1, &labels, err);
 	if (status == ATTN_OK)
@@ -160,9 +167,14 @@ static double log_sum(const float *logits, size_t count)
 	return highest + log(sum);
 }
 
+/* A token of the vocabulary, or the name of a class. */
 static const char *token_of(const struct model_input *in, size_t id)
 {
-	const char *token = in->tokenizer ? tokenizer_token(in->tokenizer, id) : NULL;
+	char key[40];
+	snprintf(key, sizeof key, "id2label.%zu", id);
+	if (in->model->a.family->pictures)
+		return config_text(checkpoint_config(in->model->checkpoint), key, "");
+	const char *token = in->text.tokenizer ? tokenizer_token(in->text.tokenizer, id) : NULL;
 	return token ? token : "";
 }
 
@@ -279,6 +291,6 @@ enum attn_status model_output_write(const struct model_output *o, const struct m
 	if (o->next == 0)
 		return ATTN_OK;
 	if (o->logits)
-		logits += (in->text.count - 1) * model_outputs(in->model);
+		logits += (predicting(in) - 1) * model_outputs(in->model);
 	return write_next(self, in, logits, o->next, table, err);
 }

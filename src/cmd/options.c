@@ -287,6 +287,29 @@ enum attn_status option_count(const struct options *o, size_t least, size_t most
 	return option_fail(o, expected, err);
 }
 
+enum attn_status option_counts(const struct options *o, const struct option_counts *range, size_t *count,
+			       struct attn_error *err)
+{
+	char expected[160];
+	size_t found = 0;
+	for (const char *at = o->value; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char number[24];
+		size_t length = strcspn(at, ","), value = 0;
+		snprintf(number, sizeof number, "%.*s", (int)(length < 23 ? length : 0), at);
+		if (found == range->most || !parse_count(number, &value) || value < range->least ||
+		    value > range->largest || (found > 0 && value <= range->out[found - 1])) {
+			snprintf(
+			    expected, sizeof expected,
+			    "at most %zu whole numbers from %zu to %zu, ascending, with commas between them",
+			    range->most, range->least, range->largest);
+			return option_fail(o, expected, err);
+		}
+		range->out[found++] = value;
+	}
+	*count = found;
+	return ATTN_OK;
+}
+
 enum attn_status option_number(const struct options *o, double least, double most, double *out,
 			       struct attn_error *err)
 {

@@ -31,6 +31,7 @@ enum {
 	OPTION_SIZE,
 	OPTION_DPI,
 	OPTION_TITLE,
+	OPTION_FORMAT,
 	OPTION_TRANSPOSE,
 	OPTION_REDUCE,
 	OPTION_NUMBERS,
@@ -43,6 +44,8 @@ enum {
 	OPTION_EXCLUDE_DIAGONAL,
 	OPTION_EXCLUDE_TOKEN,
 	OPTION_RENORMALISE,
+	OPTION_ROLLOUT,
+	OPTION_FLOW,
 	OPTION_THEME,
 	OPTION_TRANSPARENT,
 	OPTION_FONT,
@@ -65,6 +68,12 @@ enum {
 	OPTION_IDS,
 	OPTION_TYPE_IDS,
 	OPTION_ATTENTION,
+	OPTION_TARGET,
+	OPTION_TARGET_IDS,
+	OPTION_GENERATE,
+	OPTION_PIXELS,
+	OPTION_PICTURE,
+	OPTION_WITHOUT_HEAD,
 	OPTION_NO_SPECIAL,
 	OPTION_THREADS, /* options_next takes these: no command sees them */
 	OPTION_QUIET,
@@ -187,6 +196,14 @@ enum attn_status option_top(const struct options *o, size_t *out, struct attn_er
 /* Strict numbers from an option's value. */
 enum attn_status option_count(const struct options *o, size_t least, size_t most, size_t *out,
 			      struct attn_error *err);
+
+/* Whole numbers with commas between them, ascending: at most `most` into out[most]. */
+struct option_counts {
+	size_t least, largest;
+	size_t *out, most;
+};
+enum attn_status option_counts(const struct options *o, const struct option_counts *range, size_t *count,
+			       struct attn_error *err);
 enum attn_status option_number(const struct options *o, double least, double most, double *out,
 			       struct attn_error *err);
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/picture.h"
 #include "cmd/progress.h"
 #include "cmd/view_ranges.h"
 #include "draw/image/png.h"
 #include "draw/overlay/overlay.h"
-#include "files/input.h"
 #include "util/memory.h"
 #include "util/number.h"
 
@@ -48,7 +48,7 @@ static const char *meaningless(const struct figure_options *figure, const struct
 		const char *name;
 	} options[] = {
 	    {figure->terminal, "terminal"},
-	    {h->format != HEATMAP_PNG, "format"},
+	    {h->format != CANVAS_PNG, "format"},
 	    {h->cell > 0, "cell"},
 	    {h->width.value > 0, "width"},
 	    {h->theme != NULL, "theme"},
@@ -78,14 +78,16 @@ static const char *meaningless(const struct figure_options *figure, const struct
 }
 
 enum attn_status overlay_check(struct overlay_options *options, const struct figure_options *figure,
-			       struct view_request *view, struct attn_error *err)
+			       struct view_request *view, bool model, struct attn_error *err)
 {
+	if (model && !view->query) /* the model reads it, and a matrix is drawn */
+		options->image = NULL;
 	if (!options->image && (options->patch_rows || options->skip_given))
 		return attn_fail(err, ATTN_USAGE, "'--%s' also requires '--image'",
 				 options->patch_rows ? "patches" : "skip-keys");
 	if (!options->image)
 		return ATTN_OK;
-	if (!options->patch_rows || !view->query)
+	if ((!options->patch_rows && !model) || !view->query)
 		return attn_fail(err, ATTN_USAGE, "'--image' also requires '--%s'",
 				 view->query ? "patches RxC" : "query TOKEN");
 	const char *option = meaningless(figure, view);
@@ -169,16 +171,21 @@ static enum attn_status find_query(struct overlay_job *job, struct attn_error *e
 	return ATTN_OK;
 }
 
+/* The picture, or what of it the model has seen. */
 static enum attn_status read_picture(struct overlay_job *job, struct attn_error *err)
 {
-	const char *path = job->options->image;
-	struct file_bytes bytes;
-	enum attn_status status = file_bytes_open(&bytes, path, err);
-	if (status != ATTN_OK)
-		return status;
-	status = image_parse_png(bytes.data, bytes.length, strcmp(path, "-") == 0 ? "standard input" : path,
-				 &job->picture, err);
-	file_bytes_release(&bytes);
+	const struct rect seen = job->in->model.text.seen;
+	struct image whole = {0};
+	TRY(picture_read(&whole, job->options->image, err));
+	if (!seen.width || ((size_t)seen.width == whole.width && (size_t)seen.height == whole.height)) {
+		job->picture = whole;
+		return ATTN_OK;
+	}
+	enum attn_status status = image_init(&job->picture, (size_t)seen.width, (size_t)seen.height, err);
+	for (size_t y = 0; y < job->picture.height && status == ATTN_OK; y++)
+		memcpy(image_at(&job->picture, 0, y), image_at(&whole, (size_t)seen.x, (size_t)seen.y + y),
+		       job->picture.width * 3);
+	image_release(&whole);
 	return status;
 }
 
@@ -246,6 +253,17 @@ static enum attn_status write_drawn(const struct overlay_job *job, const char *p
 	if (status == ATTN_OK)
 		report_written(job->self, path);
 	return status;
+}
+
+void overlay_fit(struct overlay_options *options, const struct inputs *in)
+{
+	const struct model *m = in->model.model;
+	if (!m || !m->a.family->pictures)
+		return;
+	if (!options->skip_given)
+		options->skip_keys = architecture_lead(&m->a);
+	if (options->patch_rows == 0)
+		options->patch_rows = options->patch_cols = m->a.image / m->a.patch;
 }
 
 enum attn_status overlay_write(const struct overlay_options *options, const struct figure_options *figure,

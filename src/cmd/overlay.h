@@ -21,9 +21,13 @@ enum attn_status overlay_skip_keys(struct overlay_options *options, const struct
 				   struct attn_error *err);
 
 /* Refuse options that require others, or that have no meaning with --image.  --query is
- * taken out of the view, which would leave one row. */
+ * taken out of the view, which would leave one row.  A `model` reads the picture, and has it drawn only
+ * with --query. */
 enum attn_status overlay_check(struct overlay_options *options, const struct figure_options *figure,
-			       struct view_request *view, struct attn_error *err);
+			       struct view_request *view, bool model, struct attn_error *err);
+
+/* What patches there are, and how many keys come before them, where a model says so. */
+void overlay_fit(struct overlay_options *options, const struct inputs *in);
 
 /* Read the picture, compute the token's rows in the selected heads, and write a PNG to
  * `path`.  ATTN_NO_MATCH for a token that does not occur; of one that occurs several times

@@ -1,11 +1,9 @@
 #include "cmd/pairs_output.h"
 
-#include <stdint.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmd/columns.h"
+#include "cmd/table_writer.h"
 #include "util/memory.h"
 
 static const char *const pair_names[] = {"layer",  "head",      "query",      "query_token", "query_last",
@@ -42,61 +40,13 @@ struct line {
 struct printer {
 	const struct pairs_table *view;
 	struct line *lines; /* of one pair or group */
-	size_t heads, printed;
+	size_t heads;
 	double baseline; /* of the group */
 	long long offset;
-	struct table_row cells;
-	struct string_list text; /* the cells of all lines, for people */
-	struct buffer out;
+	struct table_writer table;
 };
 
 /* --- cells -------------------------------------------------------------------------------- */
-
-static bool is_json(const struct printer *p)
-{
-	return p->view->format == TABLE_JSON || p->view->format == TABLE_JSONL;
-}
-
-static void add_text(struct printer *p, const char *text)
-{
-	if (is_json(p))
-		buffer_add_json_string(&p->cells.text, text);
-	else if (p->view->format == TABLE_TSV)
-		buffer_add_tsv(&p->cells.text, text);
-	else
-		buffer_add_clean(&p->cells.text, text);
-	table_end_cell(&p->cells);
-}
-
-static void add_name(struct printer *p, size_t number, const char *joined)
-{
-	if (joined) {
-		add_text(p, joined);
-		return;
-	}
-	buffer_printf(&p->cells.text, "%zu", number);
-	table_end_cell(&p->cells);
-}
-
-static void add_figure(struct printer *p, double value, bool known)
-{
-	if (known && p->view->format == TABLE_TEXT)
-		buffer_printf(&p->cells.text, "%.3f", value);
-	else if (known)
-		buffer_add_float(&p->cells.text, (float)value);
-	else
-		buffer_add_string(&p->cells.text, is_json(p) ? "null" : "");
-	table_end_cell(&p->cells);
-}
-
-static void add_count(struct printer *p, size_t value, bool known)
-{
-	if (known)
-		buffer_printf(&p->cells.text, "%zu", value);
-	else
-		buffer_add_string(&p->cells.text, is_json(p) ? "null" : "");
-	table_end_cell(&p->cells);
-}
 
 static void add_span(struct printer *p, const struct span *span, bool key)
 {
@@ -107,15 +57,23 @@ static void add_span(struct printer *p, const struct span *span, bool key)
 	const struct string_list *list = p->view->format == TABLE_TEXT ? shown : raw;
 	struct buffer text = BUFFER_INIT;
 	size_t last = span->end - 1;
-	add_count(p, key ? key_number(info, span->first) : query_number(info, span->first), true);
+	table_writer_count(&p->table, key ? key_number(info, span->first) : query_number(info, span->first));
 	for (size_t i = span->first; i < span->end; i++) {
 		buffer_add_string(&text, i > span->first ? " " : "");
 		buffer_add_string(&text, list->items[i]);
 	}
-	add_text(p, text.failed ? "" : text.data);
-	p->cells.text.failed |= text.failed;
+	table_writer_text(&p->table, text.failed ? "" : text.data);
+	p->table.out.failed |= text.failed;
 	buffer_release(&text);
-	add_count(p, key ? key_number(info, last) : query_number(info, last), true);
+	table_writer_count(&p->table, key ? key_number(info, last) : query_number(info, last));
+}
+
+static void add_rank(struct printer *p, size_t rank, bool known)
+{
+	if (known)
+		table_writer_count(&p->table, rank);
+	else
+		table_writer_none(&p->table);
 }
 
 static void add_pair(struct printer *p, const struct line *line)
@@ -126,72 +84,47 @@ static void add_pair(struct printer *p, const struct line *line)
 	bool other = f->other != SIZE_MAX;
 	add_span(p, &pair->query, false);
 	add_span(p, &pair->key, true);
-	add_figure(p, (double)f->weight, true);
-	add_count(p, f->rank, f->rank > 0);
-	add_figure(p, (double)f->margin, f->rank > 0);
-	add_count(p, other ? key_number(info, f->other) : 0, other);
+	table_writer_figure(&p->table, (double)f->weight);
+	add_rank(p, f->rank, f->rank > 0);
+	table_writer_figure(&p->table, f->rank > 0 ? (double)f->margin : NAN);
+	add_rank(p, other ? key_number(info, f->other) : 0, other);
 	if (other)
-		add_text(p, p->view->format == TABLE_TEXT ? p->view->in->shown_keys.items[f->other]
-							  : info->key_labels.items[f->other]);
+		table_writer_text(&p->table, p->view->format == TABLE_TEXT
+						 ? p->view->in->shown_keys.items[f->other]
+						 : info->key_labels.items[f->other]);
 	else
-		add_count(p, 0, false);
+		table_writer_none(&p->table);
 }
 
 static void add_score(struct printer *p, const struct line *line)
 {
 	const struct pair_score *s = &line->score;
-	add_count(p, s->count, true);
-	add_figure(p, s->accuracy, true);
-	add_figure(p, s->rank, s->rank > 0);
-	add_figure(p, s->weight, true);
-	add_figure(p, p->baseline, true);
-	buffer_printf(&p->cells.text, "%lld", p->offset);
-	table_end_cell(&p->cells);
+	table_writer_count(&p->table, s->count);
+	table_writer_figure(&p->table, s->accuracy);
+	table_writer_figure(&p->table, s->rank > 0 ? s->rank : NAN);
+	table_writer_figure(&p->table, s->weight);
+	table_writer_figure(&p->table, p->baseline);
+	table_writer_offset(&p->table, p->offset);
 }
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-static bool keep_text(struct printer *p)
-{
-	const struct table_row *cells = &p->cells;
-	bool ok = !cells->text.failed;
-	for (size_t i = 0, start = 0; i < p->view->columns->count && ok; start = cells->ends[i++]) {
-		char *cell = strndup(cells->text.data + start, cells->ends[i] - start);
-		ok = cell && string_list_add(&p->text, cell);
-		free(cell);
-	}
-	return ok;
-}
-
 static void print_line(struct printer *p, const struct line *line)
 {
 	const struct rows_info *info = p->view->in->info;
-	const struct table_columns *columns = p->view->columns;
 	const struct string_list *relations = &p->view->pairs->relations;
 	size_t group = p->view->score ? line->score.group : p->view->pairs->items[line->pair].group;
-	table_row_clear(&p->cells);
 	if (relations->count > 0)
-		add_text(p, relations->items[group]);
-	add_name(p, layer_number(info, line->score.layer), info->joined_layers);
-	add_name(p, head_number(info, line->score.head), info->joined_heads);
+		table_writer_text(&p->table, relations->items[group]);
+	table_writer_name(&p->table, layer_number(info, line->score.layer), info->joined_layers);
+	table_writer_name(&p->table, head_number(info, line->score.head), info->joined_heads);
 	if (p->view->score)
 		add_score(p, line);
 	else
 		add_pair(p, line);
 	if (info->has_batch)
-		add_count(p, line->score.batch, true);
-	if (p->view->format == TABLE_TEXT) {
-		p->out.failed |= !keep_text(p);
-	} else if (p->view->format == TABLE_TSV) {
-		table_add_tsv(columns, &p->cells, &p->out);
-	} else {
-		if (p->view->format == TABLE_JSON)
-			buffer_add_string(&p->out, p->printed ? ",\n  " : "\n  ");
-		table_add_object(columns, &p->cells, &p->out);
-		if (p->view->format == TABLE_JSONL)
-			buffer_add_char(&p->out, '\n');
-	}
-	p->printed++;
+		table_writer_count(&p->table, line->score.batch);
+	table_writer_end_row(&p->table);
 }
 
 static int compare_numbers(double a, double b)
@@ -259,54 +192,22 @@ static enum attn_status print_all(struct printer *p, struct attn_error *err)
 	return ATTN_OK;
 }
 
-static bool is_word(const char *name)
-{
-	return strstr(name, "token") || strcmp(name, "relation") == 0;
-}
-
-static void add_pretty(struct printer *p)
-{
-	const struct table_columns *names = p->view->columns;
-	size_t count = names->count;
-	struct column columns[TABLE_COLUMNS] = {0};
-	for (size_t i = 0; i < count; i++) {
-		columns[i].left = is_word(names->names[i]);
-		column_measure(&columns[i], names->names[i]);
-	}
-	for (size_t i = 0; i < p->text.count; i++)
-		column_measure(&columns[i % count], p->text.items[i]);
-	for (size_t i = 0; i < count; i++)
-		column_add(&columns[i], &p->out, names->names[i]);
-	columns_end(&p->out);
-	for (size_t i = 0; i < p->text.count; i++) {
-		column_add(&columns[i % count], &p->out, p->text.items[i]);
-		if (i % count == count - 1)
-			columns_end(&p->out);
-	}
-}
-
 enum attn_status pairs_write(const struct command *self, const struct pairs_table *view,
 			     struct attn_error *err)
 {
 	const struct rows_shape *shape = &view->in->info->shape;
-	struct printer p = {.view = view, .heads = shape->layers * shape->batch * shape->heads};
+	struct printer p = {.view = view,
+			    .heads = shape->layers * shape->batch * shape->heads,
+			    .table = {.columns = *view->columns, .format = view->format}};
 	p.lines = array_alloc(p.heads, sizeof *p.lines);
 	if (!p.lines)
 		return attn_fail_memory(err);
-	if (view->format == TABLE_TSV)
-		table_add_names(view->columns, &p.out);
-	else if (view->format == TABLE_JSON)
-		buffer_printf(&p.out, "{\"version\": 1, \"%s\": [", view->score ? "scores" : "pairs");
+	table_writer_begin(&p.table, view->score ? "scores" : "pairs");
 	enum attn_status status = print_all(&p, err);
-	if (view->format == TABLE_TEXT)
-		add_pretty(&p);
-	else if (view->format == TABLE_JSON)
-		buffer_add_string(&p.out, p.printed ? "\n]}\n" : "]}\n");
+	table_writer_end(&p.table);
 	if (status == ATTN_OK)
-		status = write_text(self, "-", &p.out, err);
+		status = write_text(self, "-", &p.table.out, err);
 	free(p.lines);
-	string_list_release(&p.text);
-	table_row_release(&p.cells);
-	buffer_release(&p.out);
+	table_writer_release(&p.table);
 	return status;
 }

@@ -68,6 +68,17 @@ enum attn_status command_start(const struct command *command, int argc, char **a
 	return status;
 }
 
+void report_missing_glyphs(const struct command *self, const char *text, const char *package)
+{
+	report_note(self, "no installed font has all characters of '%s': install one that does%s%s%s", text,
+		    package ? " (Debian: " : "", package ? package : "", package ? ")" : "");
+}
+
+void report_other_font(const struct command *self, const char *asked, const char *used)
+{
+	report_note(self, "there is no font family '%s': '%s' is drawn instead", asked, used);
+}
+
 void report_written(const struct command *self, const char *path)
 {
 	struct buffer text = BUFFER_INIT;

@@ -4,7 +4,9 @@
 
 #include "cmd/cost.h"
 #include "cmd/progress.h"
+#include "cmd/run_lengths.h"
 #include "cmd/run_options.h"
+#include "cmd/without_heads.h"
 #include "consumers/context.h"
 #include "consumers/masked.h"
 #include "files/output.h"
@@ -12,6 +14,7 @@
 #include "result/result_file.h"
 #include "result/shard_file.h"
 #include "result/vectors_file.h"
+#include "result/without.h"
 #include "util/buffer.h"
 #include "util/checked.h"
 #include "util/memory.h"
@@ -35,6 +38,7 @@ struct run_command {
 	struct buffer result_path, rankings_path;
 	struct result_file files[MAX_FILES];
 	size_t file_count;
+	bool *without; /* (heads), owned: of an INPUT's heads those that are taken out; or NULL */
 	struct vectors_file vectors[VECTORS_KINDS];
 	size_t vectors_count;
 	struct shard_file shard;
@@ -336,6 +340,26 @@ static enum attn_status keep_layers(struct run_command *c, struct attn_error *er
 	return ATTN_OK;
 }
 
+/* --without-head of an INPUT: contexts, and what follows from them, are all that changes. */
+static enum attn_status take_out_heads(struct run_command *c, struct attn_error *err)
+{
+	const struct attention *a = c->in.subject.attention;
+	const char *list = c->in.model_options.without;
+	if (!list || c->in.model.model)
+		return ATTN_OK;
+	if (!a || a->output.context_size == 0)
+		return attn_fail(err, ATTN_USAGE, "'--without-head' changes contexts, and %s",
+				 a ? "there are no values" : "a stored result has weights alone");
+	if (!wanted(c).context)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--without-head' changes contexts and what is made of them, and none is asked "
+		    "for");
+	TRY(without_heads_parse(&c->without, list, false, 1, a->heads, err));
+	TRY(bundle_override(&c->in.bundle, "_without_heads", list, NULL, err));
+	return without_open(&c->in.rows.source, c->without, a->value_size, err);
+}
+
 static enum attn_status open_inputs(struct run_command *c, int argc, char **argv, struct attn_error *err)
 {
 	const struct selection_options *s = &c->options.selection;
@@ -362,6 +386,7 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 		    joins);
 	const struct rows_selection rows = selection_rows(&c->selected);
 	TRY(inputs_plan(&c->in, &rows, wanted(c), err));
+	TRY(take_out_heads(c, err));
 	TRY(keep_layers(c, err));
 	return selection_show(&c->selected, &c->in, err);
 }
@@ -390,6 +415,8 @@ static enum attn_status write_shard(struct run_command *c, struct attn_error *er
 /* --dry-run: what it would cost, by the plan alone. */
 static enum attn_status print_cost(struct run_command *c, struct attn_error *err)
 {
+	if (c->options.length_count > 0)
+		return run_lengths(&c->options, &c->in, wanted(c), c->self, err);
 	TRY(open_files(c, err));
 	TRY(model_output_cost(&c->options.model, &c->in.model, c->options.format, &c->cost, err));
 	return cost_print(&c->cost, c->self, &c->in, &c->options, err);
@@ -480,6 +507,7 @@ static void release(struct run_command *c)
 	head_figures_release(&c->heads);
 	figures_release(&c->figures);
 	inputs_release(&c->in);
+	free(c->without);
 }
 
 static enum attn_status run(const struct command *self, int argc, char **argv, struct attn_error *err)
@@ -488,6 +516,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (!c)
 		return attn_fail_memory(err);
 	c->self = self;
+	c->in.model_options.of_inputs = true;
 	enum attn_status status = run_options_parse(&c->options, &c->in, self, argc, argv, err);
 	if (status == ATTN_OK)
 		status =

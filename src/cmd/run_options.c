@@ -24,13 +24,7 @@
 	"                          form of a ranking on standard output [text on a terminal,\n"              \
 	"                          else tsv]\n" pretty                                                       \
 	"      --columns LIST      only these columns of a ranking, in this order [all]\n"                   \
-	"\n"                                                                                                 \
-	"Pictures: --colormap NAME, --cell PIXELS, --size PIXELS, --dpi NUMBER, --title TEXT,\n"             \
-	"      --transpose, --numbers auto|on|off, --reduce max|mean, --max X, --range R, --clip P,\n"       \
-	"      --transform linear|sqrt|log, --sentences, --xlabel TEXT,\n"                                   \
-	"      --ylabel TEXT, --no-colorbar, --no-caption, --markers keep|drop,\n"                           \
-	"      --width LENGTH, --theme NAME, --transparent, --font FAMILY, --font-size PT; see\n"            \
-	"      'attn heatmap --help'\n"
+	"\n" PICTURE_USAGE
 
 #define SCORES_USAGE                                                                                         \
 	"      --scores FILE       scores before the softmax\n"                                              \
@@ -56,6 +50,8 @@ const char run_usage[] =
     "      --shard I/N         only shard I of N: write DIR/part-I-of-N.safetensors, from\n"
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
+    "      --lengths LIST      with it: on these many tokens, such as 1024,2048\n"
+    "      --plot FILE         and plot that: png, svg or pdf\n"
     "\n" OUTPUTS_USAGE(
 	SCORES_USAGE,
 	PRETTY_USAGE) "\n"
@@ -65,15 +61,15 @@ const char run_usage[] =
 		      "                          or of some, as in max:0,3-5 [all]\n"
 		      "      --layer LIST        layers of a stored result or model; mean or max of\n"
 		      "                          all [all]\n"
+		      "      --rollout, --flow   all layers as one (see attn-attention(7))\n"
 		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
 		      "                          --layer LIST\n"
 		      "\n"
 		      "What weights, rankings and heatmaps show:\n" MATRIX_USAGE VIEW_USAGE "\n"
 		      "Of a model alone:\n"
-		      "      --hidden FILE       (layers + 1, tokens, width): what enters and leaves its "
-		      "layers\n"
-		      "      --logits FILE       (tokens, ids): what it predicts\n"
-		      "      --next K            print the K likeliest next tokens, of a decoder\n";
+		      "      --hidden FILE       (layers + 1, tokens, width)\n"
+		      "      --logits FILE       (tokens, ids)\n"
+		      "      --next K            print the K likeliest next tokens\n";
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
 			     "      --quiet             say nothing beside results but errors\n"
@@ -107,12 +103,13 @@ enum {
 	OPTION_K,
 	OPTION_V,
 	OPTION_STAGE,
-	OPTION_FORMAT,
 	OPTION_HIDDEN,
 	OPTION_LOGITS,
 	OPTION_NEXT,
 	OPTION_SHARD,
 	OPTION_DRY_RUN,
+	OPTION_LENGTHS,
+	OPTION_PLOT,
 };
 
 #define OUTPUT_OPTIONS                                                                                       \
@@ -144,6 +141,8 @@ static const struct option run_table[] = {
     {"shard", required_argument, NULL, OPTION_SHARD},
     MODEL_OPTIONS,
     {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+    {"lengths", required_argument, NULL, OPTION_LENGTHS},
+    {"plot", required_argument, NULL, OPTION_PLOT},
     SELECTION_OPTIONS,
     MATRIX_OPTIONS,
     VIEW_OPTIONS,
@@ -154,6 +153,10 @@ static const struct option run_table[] = {
     QUIET_OPTION,
     HELP_OPTION,
     END_OPTION,
+};
+
+enum {
+	LONGEST = 1 << 24, /* of --lengths */
 };
 
 static enum attn_status parse_stage(struct run_options *r, const struct options *o, struct attn_error *err)
@@ -231,6 +234,11 @@ static enum attn_status parse_one(struct run_options *r, struct inputs *in, int 
 	case OPTION_DRY_RUN:
 		r->dry_run = true;
 		return ATTN_OK;
+	case OPTION_LENGTHS:
+		return option_counts(o, &(struct option_counts){1, LONGEST, r->lengths, GROWTH_LENGTHS},
+				     &r->length_count, err);
+	case OPTION_PLOT:
+		return option_once(o, &r->plot, err);
 	case OPTION_SHARD:
 		return parse_shard(r, o, err);
 	case OPTION_HIDDEN:
@@ -290,7 +298,7 @@ static enum attn_status check_needed(const struct run_options *r, struct attn_er
 		return attn_fail(err, ATTN_USAGE,
 				 "'%s' is for a ranking on standard output: it also requires '--rankings -'",
 				 r->table_option);
-	if (*r->picture_option && !r->heatmaps)
+	if (*r->picture_option && !r->heatmaps && !r->plot)
 		return attn_fail(err, ATTN_USAGE, "'%s' is for pictures: it also requires --heatmaps DIR",
 				 r->picture_option);
 	return ATTN_OK;
@@ -403,6 +411,15 @@ static enum attn_status check_selection(const struct run_options *r, struct attn
 	return ATTN_OK;
 }
 
+static enum attn_status check_lengths(const struct run_options *r, struct attn_error *err)
+{
+	if (r->length_count > 0 && !r->dry_run)
+		return attn_fail(err, ATTN_USAGE, "'--lengths' also requires '--dry-run'");
+	if (r->plot && r->length_count == 0)
+		return attn_fail(err, ATTN_USAGE, "'--plot' also requires '--lengths'");
+	return ATTN_OK;
+}
+
 /* Options that cannot be combined. */
 static enum attn_status validate(struct run_options *r, struct attn_error *err)
 {
@@ -454,6 +471,7 @@ static enum attn_status validate(struct run_options *r, struct attn_error *err)
 		    *r->top_option     ? r->top_option
 		    : *r->table_option ? r->table_option
 				       : r->picture_option);
+	TRY(check_lengths(r, err));
 	TRY(check_view(r, err));
 	TRY(check_selection(r, err));
 	if (given && r->directory && !r->shard)

@@ -4,17 +4,20 @@
 
 #include "attention/plan.h"
 #include "cmd/figures.h"
+#include "cmd/growth.h"
 #include "cmd/model_output.h"
 #include "cmd/ranking_output.h"
 #include "cmd/view_options.h"
 #include "files/formats.h"
 
 struct run_options {
-	bool help, merge;      /* merge: of attn merge, which has other options */
-	bool everything;       /* no single output is asked for */
-	const char *directory; /* where everything goes, or a part */
-	bool dry_run;          /* say what it would cost, and write nothing */
-	size_t shard, shards;  /* make part `shard` of `shards`; 0: no part */
+	bool help, merge;                             /* merge: of attn merge, which has other options */
+	bool everything;                              /* no single output is asked for */
+	const char *directory;                        /* where everything goes, or a part */
+	bool dry_run;                                 /* say what it would cost, and write nothing */
+	size_t lengths[GROWTH_LENGTHS], length_count; /* with dry_run: on these, not on the input's */
+	const char *plot;                             /* of these, or NULL */
+	size_t shard, shards;                         /* make part `shard` of `shards`; 0: no part */
 	const char *context, *output, *weights, *scores, *rankings, *heatmaps; /* or NULL */
 	struct model_output model;          /* hidden states and the like */
 	const char *vectors[VECTORS_KINDS]; /* --q, --k, --v, or NULL */

@@ -102,6 +102,8 @@ void selection_option(struct selection_options *s, int id, const char *value)
 		s->layers = value;
 	else if (id == OPTION_BATCH)
 		s->batch = value;
+	else if (id == OPTION_ROLLOUT || id == OPTION_FLOW)
+		s->over = id == OPTION_FLOW ? LAYERS_FLOW : LAYERS_ROLLOUT;
 	else
 		s->mean = true;
 }
@@ -155,12 +157,9 @@ static enum attn_status open_axis(const char *option, const char *value, size_t 
 	return ATTN_OK;
 }
 
-static size_t count_chosen(const bool *chosen, size_t count)
+static const char *over_option(const struct selection *s)
 {
-	size_t found = 0;
-	for (size_t i = 0; i < count; i++)
-		found += rows_chosen(chosen, i);
-	return found;
+	return s->over == LAYERS_FLOW ? "--flow" : "--rollout";
 }
 
 /* What is joined, and how: by a word, or, where a list is given of more than one, by --mean. */
@@ -180,11 +179,19 @@ static enum attn_status find_joins(struct selection *s, const struct selection_o
 		return attn_fail(err, ATTN_USAGE,
 				 "'--mean' joins what '--head' or '--layer' choose: it also requires one of "
 				 "them, such as '--head all'");
-	s->join_heads =
-	    head > WORD_ALL || (options->mean && options->heads && count_chosen(s->heads, shape->heads) > 1);
+	s->join_heads = head > WORD_ALL ||
+			(options->mean && options->heads && selection_count(s->heads, shape->heads) > 1);
 	s->join_layers = layer > WORD_ALL ||
-			 (options->mean && options->layers && count_chosen(s->layers, shape->layers) > 1);
+			 (options->mean && options->layers && selection_count(s->layers, shape->layers) > 1);
 	s->largest = largest;
+	s->over = options->over;
+	if (s->over == LAYERS_APART)
+		return ATTN_OK;
+	if (s->join_layers)
+		return attn_fail(err, ATTN_USAGE,
+				 "'%s' goes over layers, which '--layer %s' would join: give a list of them",
+				 over_option(s), largest ? "max" : "mean");
+	s->join_heads |= selection_count(s->heads, shape->heads) > 1;
 	return ATTN_OK;
 }
 
@@ -213,9 +220,11 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 const char *selection_joins(const struct selection *s, const struct selection_options *options, char *text,
 			    size_t size)
 {
-	if (!s->join_heads && !s->join_layers)
+	if (!s->join_heads && !s->join_layers && s->over == LAYERS_APART)
 		return NULL;
-	if (options->mean)
+	if (s->over != LAYERS_APART)
+		snprintf(text, size, "%s", over_option(s));
+	else if (options->mean)
 		snprintf(text, size, "--mean");
 	else
 		snprintf(text, size, "%s %s", s->join_heads ? "--head" : "--layer",
@@ -241,8 +250,24 @@ static enum attn_status show(struct selection *s, struct inputs *in, const struc
 	return ATTN_OK;
 }
 
+/* Heads joined, layers chosen, and then these as one. */
+static enum attn_status show_over(struct selection *s, struct inputs *in, struct attn_error *err)
+{
+	struct named_rows view;
+	TRY(show(
+	    s, in,
+	    &(struct view_heads){
+		.heads = s->heads, .layers = s->layers, .join_heads = s->join_heads, .largest = s->largest},
+	    err));
+	TRY(view_rollout_open(&view, &in->rows, s->over, err));
+	inputs_show(in, &view);
+	return ATTN_OK;
+}
+
 enum attn_status selection_join(struct selection *s, struct inputs *in, struct attn_error *err)
 {
+	if (s->over != LAYERS_APART)
+		return show_over(s, in, err);
 	if (!s->join_heads && !s->join_layers)
 		return ATTN_OK;
 	return show(s, in,
@@ -256,16 +281,19 @@ enum attn_status selection_join(struct selection *s, struct inputs *in, struct a
 
 bool selection_has_contexts(const struct selection *s, const struct rows_shape *shape)
 {
-	return !s->join_heads && !s->join_layers && count_chosen(s->heads, shape->heads) == shape->heads;
+	return !s->join_heads && !s->join_layers && s->over == LAYERS_APART &&
+	       selection_count(s->heads, shape->heads) == shape->heads;
 }
 
 bool selection_is_whole(const struct selection *s, const struct rows_shape *shape)
 {
-	return selection_has_contexts(s, shape) && count_chosen(s->layers, shape->layers) == shape->layers;
+	return selection_has_contexts(s, shape) && selection_count(s->layers, shape->layers) == shape->layers;
 }
 
 enum attn_status selection_show(struct selection *s, struct inputs *in, struct attn_error *err)
 {
+	if (s->over != LAYERS_APART)
+		return show_over(s, in, err);
 	if (selection_is_whole(s, &in->info->shape))
 		return ATTN_OK;
 	return show(s, in,
@@ -275,6 +303,14 @@ enum attn_status selection_show(struct selection *s, struct inputs *in, struct a
 					 .join_layers = s->join_layers,
 					 .largest = s->largest},
 		    err);
+}
+
+size_t selection_count(const bool *chosen, size_t count)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += rows_chosen(chosen, i);
+	return found;
 }
 
 void selection_release(struct selection *s)

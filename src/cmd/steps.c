@@ -11,11 +11,6 @@
 const char *const step_names[STEP_COUNT] = {"product", "scaled", "capped", "masked",
 					    "exp",     "weight", "share"};
 
-static bool is_scaled(const struct attention *a)
-{
-	return a->normalization.normalizer->scaled && (a->score.scale != 1 || a->score.temperature);
-}
-
 struct step_terms step_terms_of(const struct attention *a, size_t head)
 {
 	const struct normalization *n = &a->normalization;
@@ -32,7 +27,7 @@ struct step_terms step_terms_of(const struct attention *a, size_t head)
 	    .normalizer = normalizer->formula,
 	    .sink = n->sinks ? (double)n->sinks[head] : -INFINITY,
 	};
-	if (is_scaled(a)) {
+	if (attention_is_scaled(a)) {
 		terms.scale = a->score.scale;
 		terms.temperature = a->score.temperature ? (double)a->score.temperature[head] : 1;
 	}
@@ -97,7 +92,7 @@ enum attn_status steps_compute(struct steps *s, const struct command *self, stru
 		    err, ATTN_BAD_INPUT,
 		    "'lambda' asks for differential attention, two softmaxes a head, and '--steps' "
 		    "shows one");
-	s->unscaled = is_scaled(a);
+	s->unscaled = attention_is_scaled(a);
 	const struct rows_want want = wanted(s, a);
 	enum attn_status status = open_consumers(s, a, want.scores, err);
 	if (status == ATTN_OK)

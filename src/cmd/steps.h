@@ -8,6 +8,7 @@
 #include "cmd/inputs.h"
 #include "cmd/ranking_output.h"
 #include "consumers/gather.h"
+#include "consumers/spread.h"
 
 /* What is computed of a key, in this order.  The first four are the stages of
  * gather. */

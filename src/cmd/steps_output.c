@@ -170,13 +170,13 @@ static void print_summary(struct printer *p, size_t batch, size_t head)
 {
 	const struct rows_info *info = p->s->in->info;
 	struct buffer *text = &p->text;
-	struct spread scaled = spread_of(&p->s->scaled, batch, head);
+	struct spread scaled = spread_of(&p->s->scaled, batch, 0, head);
 	buffer_printf(text,
 		      "%s\n  {\"layer\": %zu, \"head\": %zu, \"queries\": %zu, \"pairs\": %zu, \"scaled\": ",
 		      p->printed++ ? "," : "", info->first_layer, head, scaled.queries, scaled.pairs);
 	add_spread(p, text, scaled);
 	buffer_add_string(text, ", \"unscaled\": ");
-	add_spread(p, text, p->s->unscaled ? spread_of(&p->s->product, batch, head) : scaled);
+	add_spread(p, text, p->s->unscaled ? spread_of(&p->s->product, batch, 0, head) : scaled);
 	if (info->has_batch)
 		buffer_printf(text, ", \"batch\": %zu", batch);
 	buffer_add_char(text, '}');

@@ -314,7 +314,7 @@ static void put_summary(const struct steps *s, const struct summary_line *lines,
 
 void steps_text_summary(const struct steps *s, size_t batch, size_t head, struct buffer *text)
 {
-	struct spread a = spread_of(&s->scaled, batch, head), b = spread_of(&s->product, batch, head);
+	struct spread a = spread_of(&s->scaled, batch, 0, head), b = spread_of(&s->product, batch, 0, head);
 	struct step_terms terms = step_terms_of(s->in->subject.attention, head);
 	size_t masked_rows = s->in->info->shape.queries - a.queries;
 	struct buffer scaled = BUFFER_INIT;

@@ -67,14 +67,6 @@ void view_request_release(struct view_request *r)
 	string_list_release(&r->tokens);
 }
 
-static bool copy_list(struct string_list *to, const struct string_list *from)
-{
-	bool ok = true;
-	for (size_t i = 0; i < from->count && ok; i++)
-		ok = string_list_add(to, from->items[i]);
-	return ok;
-}
-
 static bool show_raw(struct string_list *shown, const struct string_list *raw)
 {
 	struct buffer text = BUFFER_INIT;
@@ -102,8 +94,16 @@ enum attn_status view_keep_markers(const struct view_request *r, struct inputs *
 		   : attn_fail_memory(err);
 }
 
+static void add_note(struct buffer *note, const char *text)
+{
+	if (note->length > 0)
+		buffer_add_string(note, "; ");
+	buffer_add_string(note, text);
+}
+
 /* The labels of a view of words are as people read them. */
-static enum attn_status join_words(struct inputs *in, const struct command *self, struct attn_error *err)
+static enum attn_status join_words(const struct view_request *r, struct inputs *in,
+				   const struct command *self, struct buffer *note, struct attn_error *err)
 {
 	const struct rows_shape whole = in->info->shape;
 	struct named_rows view;
@@ -113,10 +113,13 @@ static enum attn_status join_words(struct inputs *in, const struct command *self
 	inputs_show(in, &view);
 	string_list_release(&in->shown_queries);
 	string_list_release(&in->shown_keys);
-	if (!copy_list(&in->shown_queries, &in->info->query_labels) ||
-	    !copy_list(&in->shown_keys, &in->info->key_labels))
+	if (!string_list_copy(&in->shown_queries, &in->info->query_labels) ||
+	    !string_list_copy(&in->shown_keys, &in->info->key_labels))
 		return attn_fail_memory(err);
-	if (in->info->shape.queries == whole.queries && in->info->shape.keys == whole.keys)
+	bool joined = in->info->shape.queries < whole.queries || in->info->shape.keys < whole.keys;
+	if (joined || r->words)
+		add_note(note, "tokens joined to words");
+	if (!joined && r->words)
 		report_note(self, "no token is a piece of a word: '--words' changes nothing");
 	return ATTN_OK;
 }
@@ -142,13 +145,6 @@ static enum attn_status crop(struct inputs *in, const struct view_options *optio
 	keep_shown(&in->shown_queries, options->queries);
 	keep_shown(&in->shown_keys, options->keys);
 	return ATTN_OK;
-}
-
-static void add_note(struct buffer *note, const char *text)
-{
-	if (note->length > 0)
-		buffer_add_string(note, "; ");
-	buffer_add_string(note, text);
 }
 
 static void add_range_note(struct buffer *note, const char *things, const bool *shown, size_t count)
@@ -243,13 +239,11 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 	struct view_options options;
 	bool *arrays[3] = {NULL, NULL, NULL};
 	struct buffer note = BUFFER_INIT;
-	if (!*r->option)
+	if (!*r->option && !r->words_default)
 		return ATTN_OK;
 	enum attn_status status = check(r, in, err);
-	if (status == ATTN_OK && r->words) {
-		add_note(&note, "tokens joined to words");
-		status = join_words(in, self, err);
-	}
+	if (status == ATTN_OK && (r->words || r->words_default))
+		status = join_words(r, in, self, &note, err);
 	if (status == ATTN_OK)
 		status = find_options(r, in, &options, arrays, err);
 	if (status == ATTN_OK && (r->query || r->key || view_exclusion(r))) {
@@ -258,7 +252,8 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 		add_exclusion_note(&note, r);
 		status = crop(in, &options, err);
 	}
-	in->subject.same_rows = !r->words && !r->query && !r->key && !r->renormalise && !r->top_keys;
+	in->subject.same_rows =
+	    !r->words && !r->words_default && !r->query && !r->key && !r->renormalise && !r->top_keys;
 	if (status == ATTN_OK && note.length > 0) {
 		in->note = buffer_detach(&note);
 		status = in->note ? ATTN_OK : attn_fail_memory(err);

@@ -41,6 +41,7 @@
 struct view_request {
 	const char *query, *key; /* or NULL */
 	size_t top_keys;         /* 0: all */
+	bool words_default; /* words, too, where no option says so: then what has none is not worth a note */
 	bool words, exclude_first, exclude_diagonal, renormalise;
 	struct string_list tokens; /* of --exclude-token */
 	char option[24];           /* the last one given, "--words", or "" */

@@ -375,18 +375,23 @@ static enum attn_status add_whole_file(struct bundle *b, const char *path, struc
 	return bundle_merge(b, &file, err);
 }
 
-enum attn_status input_add(struct bundle *b, const char *operand, struct attn_error *err)
+bool input_is_binding(const char *operand)
 {
 	const char *equals = strchr(operand, '=');
 	size_t role_length = equals ? (size_t)(equals - operand) : 0;
-	bool binding = false;
-	if (equals) {
-		/* A known role is one even where a file of that name exists: the
-		 * file can be given as ./NAME.  Anything else may be a file. */
-		for (enum role_id role = ROLE_NONE + 1; role < ROLE_COUNT && !binding; role++)
-			binding = strlen(roles[role].name) == role_length &&
-				  strncmp(roles[role].name, operand, role_length) == 0;
-		binding = binding || !path_exists(operand);
-	}
-	return binding ? add_binding(b, operand, role_length, err) : add_whole_file(b, operand, err);
+	if (!equals)
+		return false;
+	/* A known role is one even where a file of that name exists: the file can be given as
+	 * ./NAME.  Anything else may be a file. */
+	for (enum role_id role = ROLE_NONE + 1; role < ROLE_COUNT; role++)
+		if (strlen(roles[role].name) == role_length &&
+		    strncmp(roles[role].name, operand, role_length) == 0)
+			return true;
+	return !path_exists(operand);
+}
+
+enum attn_status input_add(struct bundle *b, const char *operand, struct attn_error *err)
+{
+	return input_is_binding(operand) ? add_binding(b, operand, strcspn(operand, "="), err)
+					 : add_whole_file(b, operand, err);
 }

@@ -37,6 +37,7 @@ enum attn_status input_read_file(struct bundle *out, const char *path, enum form
  * tensor, result or text role; TENSOR may be left out where the file holds just
  * one, or one named ROLE).  A path that exists as written wins over the split
  * at ':'.  "-" is standard input, read once. */
+bool input_is_binding(const char *operand); /* ROLE=FILE */
 enum attn_status input_add(struct bundle *b, const char *operand, struct attn_error *err);
 
 #endif

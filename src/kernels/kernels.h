@@ -151,6 +151,15 @@ const struct kernels *kernels_best(void);
 /* ATTN_USAGE when ATTN_KERNEL names no set, or one that cannot run here. */
 enum attn_status kernels_check(struct attn_error *err);
 
+/* A set by its name, NULL for "scalar".  ATTN_USAGE, "'ORIGIN' is ..", when there is none, or it cannot
+ * run here. */
+enum attn_status kernels_find(const char *origin, const char *name, const struct kernels **set,
+			      struct attn_error *err);
+
+/* Have kernels_best give another set from now on, and return what it gave before: while one thread alone
+ * plans or starts what is to be computed by that set. */
+const struct kernels *kernels_swap(const struct kernels *set);
+
 /* What a set is called; NULL is "scalar", the reference. */
 static inline const char *kernels_name(const struct kernels *kernels)
 {

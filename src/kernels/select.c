@@ -64,6 +64,20 @@ static void find_runnable(void)
 	runnable[count] = NULL;
 }
 
+static bool find(const char *name, const struct kernels **set)
+{
+	for (size_t i = 0; runnable[i]; i++) {
+		if (strcmp(name, runnable[i]->name) == 0) {
+			*set = runnable[i];
+			return true;
+		}
+	}
+	if (strcmp(name, "scalar") != 0)
+		return false;
+	*set = NULL;
+	return true;
+}
+
 static void choose(void)
 {
 	const char *cap = getenv("ATTN_KERNEL");
@@ -71,17 +85,8 @@ static void choose(void)
 	best = runnable[0];
 	if (!cap || !cap[0])
 		return;
-	if (strcmp(cap, "scalar") == 0) {
-		best = NULL;
-		return;
-	}
-	for (size_t i = 0; runnable[i]; i++) {
-		if (strcmp(cap, runnable[i]->name) == 0) {
-			best = runnable[i];
-			return;
-		}
-	}
-	bad_cap = cap;
+	if (!find(cap, &best))
+		bad_cap = cap;
 }
 
 const struct kernels *kernels_best(void)
@@ -90,18 +95,35 @@ const struct kernels *kernels_best(void)
 	return best;
 }
 
-enum attn_status kernels_check(struct attn_error *err)
+static enum attn_status fail_name(const char *origin, const char *name, struct attn_error *err)
 {
 	char names[100] = "";
-	pthread_once(&once, choose);
-	if (!bad_cap)
-		return ATTN_OK;
 	for (size_t i = 0; runnable[i]; i++) {
 		strcat(names, runnable[i]->name);
 		strcat(names, runnable[i + 1] ? ", " : " or ");
 	}
-	return attn_fail(err, ATTN_USAGE, "'ATTN_KERNEL' is '%s', expected %sscalar on this processor",
-			 bad_cap, names);
+	return attn_fail(err, ATTN_USAGE, "'%s' is '%s', expected %sscalar on this processor", origin, name,
+			 names);
+}
+
+enum attn_status kernels_check(struct attn_error *err)
+{
+	pthread_once(&once, choose);
+	return bad_cap ? fail_name("ATTN_KERNEL", bad_cap, err) : ATTN_OK;
+}
+
+enum attn_status kernels_find(const char *origin, const char *name, const struct kernels **set,
+			      struct attn_error *err)
+{
+	pthread_once(&once, choose);
+	return find(name, set) ? ATTN_OK : fail_name(origin, name, err);
+}
+
+const struct kernels *kernels_swap(const struct kernels *set)
+{
+	const struct kernels *before = kernels_best();
+	best = set;
+	return before;
 }
 
 const struct kernels *kernels_runnable(size_t i)

@@ -9,7 +9,9 @@
 #include "util/memory.h"
 
 enum {
-	KEY_SIZE = 60
+	KEY_SIZE = 60,
+	IMAGE_MOST = 10000, /* pixels a side */
+	CHANNELS_MOST = 100,
 };
 
 /* Of "n_layer|num_hidden_layers" the key that the config has, else the first. */
@@ -71,6 +73,12 @@ static enum attn_status read_sizes(struct architecture *a, const struct config *
 	TRY(read_size(c, &f->positions, CONFIG_SIZE_MAX, &a->positions, err));
 	TRY(read_size(c, &f->token_types, CONFIG_SIZE_MAX, &a->token_types, err));
 	TRY(read_size(c, &f->embedding_width, CONFIG_SIZE_MAX, &a->embedding_width, err));
+	TRY(read_size(c, &f->image, IMAGE_MOST, &a->image, err));
+	TRY(read_size(c, &f->patch, IMAGE_MOST, &a->patch, err));
+	TRY(read_size(c, &f->channels, CHANNELS_MOST, &a->channels, err));
+	if (f->pictures && a->patch > a->image)
+		return config_fail(c, key_of(c, f->patch.name, key), "no more than the size of the image",
+				   err);
 	TRY(config_size(c, "vocab_size", 0, 1, CONFIG_SIZE_MAX, &a->vocabulary, err));
 	if (a->kv_heads == 0)
 		a->kv_heads = a->heads;
@@ -101,13 +109,14 @@ static enum attn_status read_choices(struct architecture *a, const struct config
 	const struct family *f = a->family;
 	const char *name = f->activation.fallback;
 	a->order = f->order;
+	char key[KEY_SIZE];
 	if (f->activation.name)
-		TRY(config_word(c, f->activation.name, f->activation.fallback, &name, err));
+		TRY(config_word(c, key_of(c, f->activation.name, key), f->activation.fallback, &name, err));
+	if (!activation_named(name, &a->activation))
+		return config_fail(c, key_of(c, f->activation.name, key), "one of " ACTIVATION_NAMES, err);
 	a->eps = f->eps.fallback;
 	if (f->eps.name)
-		TRY(config_number(c, f->eps.name, f->eps.fallback, 0, 1, &a->eps, err));
-	if (!activation_named(name, &a->activation))
-		return config_fail(c, f->activation.name, "one of " ACTIVATION_NAMES, err);
+		TRY(config_number(c, key_of(c, f->eps.name, key), f->eps.fallback, 0, 1, &a->eps, err));
 	a->head_activation = a->activation;
 	TRY(read_bias(c, f->attention_bias, f->attention_bias_key, &a->attention_bias, err));
 	TRY(read_bias(c, f->output_bias, f->attention_bias_key, &a->output_bias, err));
@@ -116,10 +125,11 @@ static enum attn_status read_choices(struct architecture *a, const struct config
 	return config_bool(c, "tie_word_embeddings", f->tied, &a->tied, err);
 }
 
-enum attn_status architecture_init(struct architecture *a, const struct config *c, struct attn_error *err)
+enum attn_status architecture_init(struct architecture *a, const struct family *family,
+				   const struct config *c, struct attn_error *err)
 {
-	*a = (struct architecture){0};
-	enum attn_status status = find_family(a, c, err);
+	*a = (struct architecture){.family = family, .bucket_distance = 128};
+	enum attn_status status = family ? ATTN_OK : find_family(a, c, err);
 	if (status == ATTN_OK)
 		status = read_sizes(a, c, err);
 	if (status == ATTN_OK)
@@ -145,6 +155,17 @@ void architecture_release(struct architecture *a)
 	rope_release(&a->rope);
 	rope_release(&a->local_rope);
 	*a = (struct architecture){0};
+}
+
+size_t architecture_patches(const struct architecture *a)
+{
+	return a->patch > 0 ? (a->image / a->patch) * (a->image / a->patch) : 0;
+}
+
+size_t architecture_lead(const struct architecture *a)
+{
+	const struct tensor_names *names = &a->family->names;
+	return (size_t)(names->class_token != NULL) + (names->second_token != NULL);
 }
 
 bool slides_from(size_t layer, size_t n)

@@ -3,6 +3,8 @@
 #ifndef ATTN_MODEL_ARCHITECTURE_H
 #define ATTN_MODEL_ARCHITECTURE_H
 
+#include <stdint.h>
+
 #include "attention/rotary.h"
 #include "kernels/activation.h"
 #include "model/config.h"
@@ -17,14 +19,17 @@ struct rope {
 					      * NULL */
 };
 
+#define LAST_OF_TARGET SIZE_MAX /* a target's last token, which says the language, comes first */
+
 struct architecture {
 	const struct family *family;
 	enum residual_order order;
 	size_t layers, width, heads, kv_heads, head_size, inner;
-	size_t positions;       /* the longest text; 0: any */
-	size_t token_types;     /* 0: none */
-	size_t embedding_width; /* of words and positions */
-	size_t vocabulary;      /* vocab_size; 0: not said */
+	size_t positions;              /* the longest text; 0: any */
+	size_t token_types;            /* 0: none */
+	size_t embedding_width;        /* of words and positions */
+	size_t image, patch, channels; /* of pictures: pixels a side, and colours; 0: it reads texts */
+	size_t vocabulary;             /* vocab_size; 0: not said */
 	double eps;
 	enum activation activation;
 	bool attention_bias, output_bias, mlp_bias;
@@ -33,10 +38,15 @@ struct architecture {
 	double softcap;         /* of scores; 0: none */
 	bool alibi;             /* scores have biases by distance (Press et al. 2022) */
 	size_t buckets;         /* of relative biases; 0: none */
+	size_t bucket_distance; /* where the last of them begins */
 	double head_softcap;    /* of logits; 0: none */
+	double head_scale;      /* of logits; 0: 1 */
+	bool ungated;           /* feed-forward layers have no gates, though the family has */
+	size_t first_token;     /* what a decoder begins with, beside an encoder; or LAST_OF_TARGET */
 	double scale;           /* of scores */
 	bool scale_by_layer;    /* and divided by the layer's number + 1 */
 	size_t padding;         /* the padding token's id, where the scheme asks for it */
+	double sine_steps;      /* from the first sine to one 10,000 times as slow */
 	size_t first_position;  /* the row of positions that token 0 has */
 
 	size_t window; /* how many keys, with its own, a query of a sliding layer attends to at most; of an
@@ -61,8 +71,10 @@ struct architecture {
 	enum activation head_activation;
 };
 
-/* ATTN_BAD_INPUT that names key, found and expected; an unknown model_type lists those known. */
-enum attn_status architecture_init(struct architecture *a, const struct config *c, struct attn_error *err);
+/* Of the model_type's family, or of another that the config is of as well (NULL: that).  ATTN_BAD_INPUT
+ * that names key, found and expected; an unknown model_type lists those known. */
+enum attn_status architecture_init(struct architecture *a, const struct family *family,
+				   const struct config *c, struct attn_error *err);
 void architecture_release(struct architecture *a); /* safe on a zeroed one */
 
 /* For families: layers that slides(layer, n) says have the window, or those that 'layer_types' names. */
@@ -74,11 +86,21 @@ bool slides_from(size_t layer, size_t n);
 bool slides_between(size_t layer, size_t n);
 bool slides_off(size_t layer, size_t n);
 
+/* What scores of a layer are multiplied by. */
+static inline double architecture_scale(const struct architecture *a, size_t layer)
+{
+	return a->scale_by_layer ? a->scale / (double)(layer + 1) : a->scale;
+}
+
 /* Whether a layer's keys end at the window. */
 static inline bool architecture_slides(const struct architecture *a, size_t layer)
 {
 	return a->sliding && a->sliding[layer];
 }
+
+/* Tokens that a picture becomes: patches, and those before them. */
+size_t architecture_patches(const struct architecture *a);
+size_t architecture_lead(const struct architecture *a);
 
 /* The rope of a layer type in a config. */
 struct rope_place {

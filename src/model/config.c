@@ -19,10 +19,25 @@ static int compare_key(const char *key, size_t length, const char *name)
 	return order ? order : name[length] ? -1 : 0;
 }
 
+/* Item `key` of a list, counted from 0. */
+static const struct value *find_item(const struct config *c, const struct value *list, const char *key,
+				     size_t length)
+{
+	size_t i = 0;
+	for (size_t k = 0; k < length; k++) {
+		if (key[k] < '0' || key[k] > '9' || i >= list->count)
+			return NULL;
+		i = 10 * i + (size_t)(key[k] - '0');
+	}
+	return length > 0 && i < list->count ? &c->values[list->first + i] : NULL;
+}
+
 static const struct value *find_member(const struct config *c, const struct value *object, const char *key,
 				       size_t length)
 {
 	size_t low = 0, high = object->kind == VALUE_OBJECT ? object->count : 0;
+	if (object->kind == VALUE_LIST)
+		return find_item(c, object, key, length);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct value *v = &c->values[object->first + middle];

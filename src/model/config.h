@@ -1,9 +1,9 @@
 /* The settings of a model, as its families ask for them: config.json of a folder, or the keys of a
  * GGUF file.
  *
- * A key is a name at the top, or a path such as "rope_parameters.rope_theta"; a name that has dots
- * itself is found first.  A key whose value is null is absent, except to config_is_null.  A key that
- * comes twice has its last value, as Python's reader has it.
+ * A key is a name at the top, or a path such as "rope_parameters.rope_theta" or "lists.0", where that
+ * is a list; a name that has dots itself is found first.  A key whose value is null is absent, except to
+ * config_is_null.  A key that comes twice has its last value, as Python's reader has it.
  *
  * Messages name file, key, what was found and what was expected:
  * "'bert/config.json': 'num_hidden_layers' is "x", expected a whole number from 1 to 10000".

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static const struct family *const *const tables[] = {encoder_families, decoder_families, relative_families,
-						     older_families};
+static const struct family *const *const tables[] = {encoder_families, decoder_families,    relative_families,
+						     older_families,   translator_families, vision_families};
 
 enum {
 	TABLES = sizeof tables / sizeof *tables,
@@ -30,6 +30,11 @@ const char *family_type(size_t index)
 	return NULL;
 }
 
+const char *family_kind(const struct family *family)
+{
+	return family->kind ? family->kind : family->causal ? "decoder" : "encoder";
+}
+
 const char *family_refusal(const char *model_type)
 {
 	static const struct {
@@ -40,18 +45,12 @@ const char *family_refusal(const char *model_type)
 	    {"deepseek_v2", "has a mixture of experts"},
 	    {"deepseek_v3", "has a mixture of experts"},
 	    {"olmoe", "has a mixture of experts"},
-	    {"t5", "is an encoder and a decoder"},
-	    {"mt5", "is an encoder and a decoder"},
-	    {"bart", "is an encoder and a decoder"},
-	    {"mbart", "is an encoder and a decoder"},
-	    {"marian", "is an encoder and a decoder"},
+	    {"umt5", "has biases by distance in each layer"},
 	    {"pegasus", "is an encoder and a decoder"},
 	    {"whisper", "is an encoder and a decoder"},
-	    {"vit", "reads pictures"},
-	    {"deit", "reads pictures"},
-	    {"dinov2", "reads pictures"},
-	    {"clip", "reads pictures"},
-	    {"siglip", "reads pictures"},
+	    {"swin", "attends within windows of patches that move from layer to layer"},
+	    {"beit", "has biases by distance of patches"},
+	    {"dinov2_with_registers", "has registers"},
 	    {"deberta", "has scores of three parts"},
 	    {"deberta-v2", "has scores of three parts"},
 	    {"mamba", "has no attention"},

@@ -50,6 +50,8 @@ enum position_scheme {
 				  * the row of that id, and is not counted (RoBERTa) */
 	POSITIONS_ROTARY,        /* queries and keys are rotated */
 	POSITIONS_BIASED,        /* scores are biased by distance alone */
+	POSITIONS_PATCHES,       /* a table is added to what a picture becomes */
+	POSITIONS_SINES,         /* sines and cosines are added (Vaswani et al. 2017), the sines first */
 };
 
 enum bias_rule {
@@ -74,17 +76,29 @@ enum weight_layout {
  * them.  {i} is the layer, {e} an expert; in ALBERT {g} is its group and {j} its place within that.
  * NULL: the family has none. */
 struct tensor_names {
+	const char *own_words; /* of this stack alone, where a file has them; or NULL */
 	const char *words, *positions, *token_types, *embedding_norm;
 	const char *embedding_projection; /* from the width of embeddings to that of the model */
+
+	/* Of pictures: patches as a matrix, and the vectors of the tokens before them. */
+	const char *patches, *class_token, *second_token;
+	const char
+	    *position_table; /* with its ending, of any rank: a vector for each of these and each patch */
 
 	const char *attention_norm, *mlp_norm;
 	const char *query, *key, *value, *output;
 	const char *fused;                                   /* query, key and value in one matrix; or NULL */
 	const char *attention_output_norm, *mlp_output_norm; /* of what is added to the stream */
+	const char *attention_scale, *mlp_scale; /* factors (width) of what is added, with their endings */
 	const char *query_norm, *key_norm;
 	const char *gate, *up, *down;
 	const char *relative_bias; /* T5's biases by distance, (buckets, heads), of all layers */
 	const char *gate_up;       /* gate and up in one matrix, the gate first; or NULL */
+	const char *ungated;       /* up, where an architecture of a family with gates has none; or NULL */
+
+	/* Attention of a decoder to what its encoder made. */
+	const char *cross_norm, *cross_query, *cross_key, *cross_value, *cross_output;
+	const char *cross_key_value; /* key and value in one matrix; or NULL */
 
 	/* Experts, of which each token takes some, and the matrix that chooses them. */
 	const char *router, *expert_gate, *expert_up, *expert_down;
@@ -94,16 +108,22 @@ struct tensor_names {
 	/* What makes logits: a dense layer, an activation and a norm before the last matrix, where
 	 * the family has these. */
 	const char *head_dense, *head_norm, *head;
-	const char *head_bias; /* the last matrix's; NULL: as the dense layer, HEAD.bias, or none */
+	const char *head_bias;  /* the last matrix's; NULL: as the dense layer, HEAD.bias, or none */
+	const char *head_shift; /* (1, outputs) that is added to logits, where a file has it; or NULL */
 };
 
 struct family {
 	const char *title; /* "BERT" */
 	const char *model_types[5];
-	bool causal; /* a decoder: each token attends to itself and those before it */
+	bool causal;                  /* a decoder: each token attends to itself and those before it */
+	const struct family *encoder; /* of a decoder that attends to an encoder's states, too; or NULL */
+	const struct family *vision;  /* that reads pictures beside one that reads texts; or NULL */
+	bool pictures;                /* it reads a picture */
+	const char *kind;             /* of its attention; NULL: "decoder" or "encoder" */
 
 	struct size_key layers, width, heads, kv_heads, head_size, inner, positions, token_types,
 	    embedding_width;
+	struct size_key image, patch, channels; /* of pictures: pixels a side, and colours */
 	struct number_key eps;
 	struct text_key activation;
 	bool tied; /* logits are made by the embeddings' matrix where config.json does not say otherwise */
@@ -118,6 +138,7 @@ struct family {
 	bool no_norm_bias;       /* layer norms have gains alone, and a head's dense layer no bias */
 	bool first_without_norm; /* layer 0 reads what the embeddings' norm made */
 	bool whole_query_norm;   /* norms of queries and keys take all heads of a token together */
+	bool no_key_bias;        /* of query, key and value only keys have no bias */
 	struct number_key rotary_base, rotary_share; /* 0: rope_theta 10000, all of a head */
 
 	struct tensor_names names;
@@ -127,14 +148,19 @@ struct family {
 };
 
 /* Tables that end with NULL. */
-extern const struct family *const encoder_families[], *const decoder_families[], *const relative_families[],
-										     *const older_families[];
+extern const struct family *const encoder_families[],
+    *const decoder_families[], *const relative_families[], *const older_families[],
+							       *const translator_families[],
+								   *const vision_families[];
 
 /* The family of a model_type; NULL: none. */
 const struct family *family_find(const char *model_type);
 
 /* Model type number `i` of all that there are; NULL: no more. */
 const char *family_type(size_t i);
+
+/* What its attention is called: "encoder", "decoder", "text", "vision". */
+const char *family_kind(const struct family *family);
 
 /* Why models of a known type that is no family's are not computed, "has experts, ..."; NULL:
  * the type isn't known. */

@@ -11,6 +11,7 @@
 
 #define CONFIG_FILE "config.json"
 #define WEIGHTS_FILE "model.safetensors"
+#define CT2_FILE "model.bin"
 #define INDEX_FILE "model.safetensors.index.json"
 
 enum {
@@ -199,6 +200,15 @@ static enum attn_status open_single(struct checkpoint *cp, struct attn_error *er
 	return status;
 }
 
+/* Also newer ones, whose config.json is of other things. */
+static bool is_ct2_folder(const char *folder)
+{
+	return is_there(folder, CT2_FILE) && !is_there(folder, WEIGHTS_FILE) &&
+	       !is_there(folder, INDEX_FILE) &&
+	       (is_there(folder, "target_vocabulary.txt") || is_there(folder, "shared_vocabulary.txt") ||
+		is_there(folder, "target_vocabulary.json") || is_there(folder, "shared_vocabulary.json"));
+}
+
 enum attn_status folder_open(struct checkpoint *cp, struct attn_error *err)
 {
 	struct stat st;
@@ -207,6 +217,8 @@ enum attn_status folder_open(struct checkpoint *cp, struct attn_error *err)
 		return attn_fail_errno(err, ATTN_FAILED, "could not open '%.300s'", cp->path);
 	if (!S_ISDIR(st.st_mode))
 		return open_single(cp, err);
+	if (is_ct2_folder(cp->path))
+		return ct2_checkpoint_open(cp, cp->path, folder_path(cp->path, CT2_FILE), err);
 	if (!is_there(cp->path, CONFIG_FILE))
 		return find_file(cp->path, "", ".gguf", name) == 1 ? open_only(cp, name, err)
 								   : fail_no_config(cp->path, err);

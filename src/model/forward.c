@@ -7,6 +7,7 @@
 #include "attention/project.h"
 #include "attention/row_norm.h"
 #include "model/experts.h"
+#include "model/forward_internal.h"
 #include "util/memory.h"
 #include "util/minmax.h"
 
@@ -22,15 +23,16 @@ static size_t inner_stride(const struct architecture *a)
 }
 
 /* Angles are the same in all layers that have the rope.  False: no memory. */
-static bool make_rotations(const struct rope *rope, size_t tokens, float **table)
+static bool make_rotations(const struct rope *rope, const struct text_ids *text, float **table)
 {
-	const struct rotary rotary = rope_rotary(rope, tokens);
+	const struct rotary rotary = rope_rotary(rope, text->first + text->count);
 	if (rotary.dims == 0)
 		return true;
-	double *positions = positions_count(0, tokens);
-	*table = floats_alloc4(tokens, rotary.dims, 1, 1);
+	double *positions = positions_count(text->first, text->count);
+	if (!*table)
+		*table = floats_alloc4(text->count, rotary.dims, 1, 1);
 	if (positions && *table)
-		rotary_table(&rotary, positions, tokens, *table);
+		rotary_table(&rotary, positions, text->count, *table);
 	free(positions);
 	return positions && *table;
 }
@@ -39,7 +41,8 @@ static bool make_rotations(const struct rope *rope, size_t tokens, float **table
 static bool needs_beside(const struct architecture *a)
 {
 	const struct tensor_names *names = &a->family->names;
-	return a->order == RESIDUAL_PARALLEL || names->attention_output_norm || names->mlp_output_norm;
+	return a->order == RESIDUAL_PARALLEL || names->attention_scale || names->attention_output_norm ||
+	       names->mlp_output_norm;
 }
 
 enum attn_status forward_init(struct forward *f, const struct model *m, const struct text_ids *text,
@@ -53,8 +56,8 @@ enum attn_status forward_init(struct forward *f, const struct model *m, const st
 	f->context = floats_alloc4(text->count, a->heads, a->head_size, 1);
 	f->inner = floats_alloc4(text->count, inner_stride(a), 1, 1);
 	bool ok = f->x && f->normed && f->context && f->inner &&
-		  make_rotations(&a->rope, text->count, &f->rotations) &&
-		  make_rotations(&a->local_rope, text->count, &f->local_rotations);
+		  make_rotations(&a->rope, text, &f->rotations) &&
+		  make_rotations(&a->local_rope, text, &f->local_rotations);
 	if (ok && needs_beside(a))
 		ok = (f->beside = floats_alloc4(text->count, a->width, 1, 1)) != NULL;
 	if (ok && a->family->names.fused && a->family->fused_order == FUSED_BY_HEAD)
@@ -78,6 +81,16 @@ void forward_release(struct forward *f)
 	*f = (struct forward){0};
 }
 
+enum attn_status forward_continue(struct forward *f, const struct text_ids *text, struct attn_error *err)
+{
+	const struct architecture *a = &f->model->a;
+	f->text = *text;
+	return make_rotations(&a->rope, text, &f->rotations) &&
+		       make_rotations(&a->local_rope, text, &f->local_rotations)
+		   ? ATTN_OK
+		   : attn_fail_memory(err);
+}
+
 double forward_bytes(const struct model *m, size_t tokens)
 {
 	const struct architecture *a = &m->a;
@@ -85,11 +98,14 @@ double forward_bytes(const struct model *m, size_t tokens)
 	       (double)(2 * a->width + a->heads * a->head_size + inner_stride(a));
 }
 
-double forward_finish_cost(const struct model *m, size_t tokens)
+double forward_finish_cost(const struct model *m, size_t tokens, bool before_crossing)
 {
 	const struct architecture *a = &m->a;
 	const struct tensor_names *names = &a->family->names;
-	double matrices = names->gate || names->gate_up || names->expert_gate ? 3 : 2;
+	bool gated = (names->gate && !a->ungated) || names->gate_up || names->expert_gate;
+	double matrices = gated ? 3 : 2;
+	if (before_crossing)
+		return (double)tokens * (double)a->width * (double)(a->heads * a->head_size);
 	double inner = a->experts > 0 ? (double)a->token_experts * (double)a->expert_inner : (double)a->inner;
 	return (double)tokens * (double)a->width * ((double)(a->heads * a->head_size) + matrices * inner);
 }
@@ -148,7 +164,9 @@ static enum attn_status attention_output(struct forward *f, const float *residua
 					 struct attn_error *err)
 {
 	const struct projection_end end = {.activation = ACTIVATION_LINEAR, .residual = residual};
-	return apply(f, &f->model->layers[f->layer].output, f->context, f->text.count, &end, out, err);
+	const struct layer *layer = &f->model->layers[f->layer];
+	const struct linear *output = f->crossing ? &layer->cross.output : &layer->output;
+	return apply(f, output, f->context, f->text.count, &end, out, err);
 }
 
 /* x = x + the norm of what waits. */
@@ -170,6 +188,7 @@ enum attn_status forward_begin(struct forward *f, struct attn_error *err)
 	size_t width = m->a.embedding_width;
 	bool projects = m->embedding_projection.w.data != NULL;
 	f->layer = 0;
+	f->crossing = false;
 	float *sums = norm->gain || projects ? f->normed : f->x; /* the last step writes x */
 	TRY(model_embed(m, &f->text, sums, err));
 	if (norm->gain)
@@ -180,21 +199,24 @@ enum attn_status forward_begin(struct forward *f, struct attn_error *err)
 	return apply(f, &m->embedding_projection, sums, f->text.count, &plain, f->x, err);
 }
 
-/* What a layer's attention reads: x, or the norm of it. */
-static const float *attention_input(const struct forward *f, size_t layer)
-{
-	bool behind = f->model->a.order == RESIDUAL_POST;
-	return behind || !f->model->layers[layer].attention_norm.gain ? f->x : f->normed;
-}
-
 enum attn_status forward_norm(struct forward *f, struct attn_error *err)
 {
 	static const struct projection_end plain = {.activation = ACTIVATION_LINEAR};
 	const struct layer *layer = &f->model->layers[f->layer];
-	const float *in = attention_input(f, f->layer);
+	const float *in = forward_attention_input(f, f->layer, f->crossing);
 	if (in != f->x)
-		TRY(normalise(f, &layer->attention_norm, f->x, f->model->a.width, f->normed, err));
-	return f->fused ? apply(f, &layer->fused, in, f->text.count, &plain, f->fused, err) : ATTN_OK;
+		TRY(normalise(f, forward_attention_norm(f, f->layer, f->crossing), f->x, f->model->a.width,
+			      f->normed, err));
+	if (f->crossing && f->cache && f->cache->crossed)
+		return apply(f, &layer->cross.query, in, f->text.count, &plain, f->cache->query, err);
+	return f->fused && !f->crossing ? apply(f, &layer->fused, in, f->text.count, &plain, f->fused, err)
+					: ATTN_OK;
+}
+
+/* Whether the layer's cross-attention comes next. */
+static bool before_crossing(const struct forward *f)
+{
+	return f->model->encoder && !f->crossing;
 }
 
 static enum attn_status finish_post(struct forward *f, struct attn_error *err)
@@ -202,9 +224,20 @@ static enum attn_status finish_post(struct forward *f, struct attn_error *err)
 	const struct layer *layer = &f->model->layers[f->layer];
 	size_t width = f->model->a.width;
 	TRY(attention_output(f, f->x, f->normed, err));
-	TRY(normalise(f, &layer->attention_norm, f->normed, width, f->x, err));
+	TRY(normalise(f, forward_attention_norm(f, f->layer, f->crossing), f->normed, width, f->x, err));
+	if (before_crossing(f))
+		return ATTN_OK;
 	TRY(feed_forward(f, f->x, f->x, f->normed, err));
 	return normalise(f, &layer->mlp_norm, f->normed, width, f->x, err);
+}
+
+/* x = x + what waits, by factors. */
+static void add_scaled(struct forward *f, const float *scale)
+{
+	size_t width = f->model->a.width;
+	for (size_t i = 0; i < f->text.count; i++)
+		for (size_t c = 0; c < width; c++)
+			f->x[i * width + c] += scale[c] * f->beside[i * width + c];
 }
 
 static enum attn_status finish_pre(struct forward *f, struct attn_error *err)
@@ -214,17 +247,25 @@ static enum attn_status finish_pre(struct forward *f, struct attn_error *err)
 	if (layer->attention_output_norm.gain) {
 		TRY(attention_output(f, NULL, f->beside, err));
 		TRY(add_normalised(f, &layer->attention_output_norm, err));
+	} else if (layer->attention_scale) {
+		TRY(attention_output(f, NULL, f->beside, err));
+		add_scaled(f, layer->attention_scale);
 	} else {
 		TRY(attention_output(f, f->x, f->x, err));
 	}
+	if (before_crossing(f))
+		return ATTN_OK;
 	if (layer->mlp_norm.gain) {
 		TRY(normalise(f, &layer->mlp_norm, f->x, f->model->a.width, f->normed, err));
 		in = f->normed;
 	}
-	if (!layer->mlp_output_norm.gain)
+	if (!layer->mlp_output_norm.gain && !layer->mlp_scale)
 		return feed_forward(f, in, f->x, f->x, err);
 	TRY(feed_forward(f, in, NULL, f->beside, err));
-	return add_normalised(f, &layer->mlp_output_norm, err);
+	if (layer->mlp_output_norm.gain)
+		return add_normalised(f, &layer->mlp_output_norm, err);
+	add_scaled(f, layer->mlp_scale);
+	return ATTN_OK;
 }
 
 /* Both read the stream before either is added. */
@@ -240,13 +281,25 @@ static enum attn_status finish_parallel(struct forward *f, struct attn_error *er
 	return feed_forward(f, in, f->x, f->x, err);
 }
 
+/* Contexts of heads that are taken out. */
+static void take_out(struct forward *f)
+{
+	const struct architecture *a = &f->model->a;
+	for (size_t h = 0; h < a->heads && f->without && f->without_crossing == f->crossing; h++)
+		for (size_t t = 0; t < f->text.count && f->without[f->layer * a->heads + h]; t++)
+			memset(f->context + (t * a->heads + h) * a->head_size, 0,
+			       a->head_size * sizeof *f->context);
+}
+
 enum attn_status forward_finish(struct forward *f, struct attn_error *err)
 {
+	take_out(f);
 	enum residual_order order = f->model->a.order;
 	TRY(order == RESIDUAL_POST       ? finish_post(f, err)
 	    : order == RESIDUAL_PARALLEL ? finish_parallel(f, err)
 					 : finish_pre(f, err));
-	f->layer++;
+	f->crossing = before_crossing(f);
+	f->layer += !f->crossing;
 	return ATTN_OK;
 }
 
@@ -279,6 +332,20 @@ static enum attn_status head_rows(struct forward *f, size_t first, size_t count,
 	return norm_rows(f->kernels, &n, *rows, count, width, *rows, err);
 }
 
+/* What follows the last matrix. */
+static void finish_logits(const struct forward *f, size_t count, float *logits)
+{
+	const struct head *head = &f->model->head;
+	double scale = f->model->a.head_scale, cap = f->model->a.head_softcap;
+	size_t outputs = head->out.w.cols;
+	for (size_t i = 0; i < count * outputs && scale > 0; i++)
+		logits[i] = (float)(scale * (double)logits[i]);
+	for (size_t i = 0; i < count * outputs && head->shift; i++)
+		logits[i] += head->shift[i % outputs];
+	for (size_t i = 0; i < count * outputs && cap > 0; i++)
+		logits[i] = (float)(cap * tanh((double)logits[i] / cap));
+}
+
 enum attn_status forward_logits(struct forward *f, size_t first, size_t count, float *logits,
 				struct attn_error *err)
 {
@@ -291,111 +358,8 @@ enum attn_status forward_logits(struct forward *f, size_t first, size_t count, f
 	if (status == ATTN_OK)
 		status = apply(f, &head->out, rows ? rows : f->normed + first * f->model->a.width, count,
 			       &plain, logits, err);
-	double cap = f->model->a.head_softcap;
-	for (size_t i = 0; i < count * head->out.w.cols && cap > 0 && status == ATTN_OK; i++)
-		logits[i] = (float)(cap * tanh((double)logits[i] / cap));
+	if (status == ATTN_OK)
+		finish_logits(f, count, logits);
 	free(rows);
 	return status;
-}
-
-/* --- attention ---------------------------------------------------------------------------- */
-
-static void set_masking(struct attention *a, const struct architecture *arch, size_t layer)
-{
-	a->masking.causal = arch->family->causal;
-	if (!architecture_slides(arch, layer))
-		return;
-	a->masking.left_bound = true;
-	a->masking.left = arch->family->causal ? arch->window - 1 : arch->window;
-	a->masking.right_bound = !arch->family->causal;
-	a->masking.right = arch->window;
-}
-
-static struct vector_norm vector_norm_of(const struct architecture *arch, const struct norm *norm)
-{
-	bool whole = arch->family->whole_query_norm;
-	return (struct vector_norm){.kind = norm->gain ? VECTOR_NORM_RMS : VECTOR_NORM_NONE,
-				    .eps = arch->eps,
-				    .gain = norm->gain,
-				    .gain_stride = whole ? arch->head_size : 0,
-				    .whole = whole};
-}
-
-/* Queries, keys and values: projected by the engine, or taken from where they were made at once. */
-static void set_vectors(const struct forward *f, size_t layer, struct attention *a)
-{
-	const struct architecture *arch = &f->model->a;
-	const struct layer *w = &f->model->layers[layer];
-	size_t d = arch->head_size, row = 3 * arch->heads * d;
-	if (!a->projected) {
-		a->q = (struct heads_view){f->fused, 0, 3 * d, row};
-		a->k = (struct heads_view){f->fused + d, 0, 3 * d, row};
-		a->v = (struct heads_view){f->fused + 2 * d, 0, 3 * d, row};
-		return;
-	}
-	a->embeddings = (struct sequence){attention_input(f, layer), f->text.count, arch->width, 0};
-	a->source = a->source_values = a->embeddings;
-	a->wq = w->query.w;
-	a->wk = w->key.w;
-	a->wv = w->value.w;
-	a->bq = w->query.bias;
-	a->bk = w->key.bias;
-	a->bv = w->value.bias;
-}
-
-/* Biases by distance. */
-static enum attn_status set_relative(const struct forward *f, struct attention *a, struct attn_error *err)
-{
-	const struct architecture *arch = &f->model->a;
-	const struct relative_rules rules = {.alibi = arch->alibi,
-					     .bias = f->model->relative_bias,
-					     .buckets = arch->buckets,
-					     .bidirectional = !arch->family->causal,
-					     .max_distance = 128};
-	return arch->alibi || arch->buckets > 0 ? relative_init(&a->relative, &rules, &a->masking, err)
-						: ATTN_OK;
-}
-
-static enum attn_status set_rotary(const struct forward *f, size_t layer, struct attention *a,
-				   struct attn_error *err)
-{
-	const struct architecture *arch = &f->model->a;
-	bool local = arch->two_ropes && architecture_slides(arch, layer);
-	size_t tokens = f->text.count;
-	if (arch->family->scheme != POSITIONS_ROTARY || (arch->unrotated && arch->unrotated[layer]))
-		return ATTN_OK;
-	a->rotary = rope_rotary(local ? &arch->local_rope : &arch->rope, tokens);
-	a->rotary.table = local ? f->local_rotations : f->rotations;
-	if (a->rotary.dims == 0)
-		return ATTN_OK;
-	a->positions = (struct positions){positions_count(0, tokens), positions_count(0, tokens), 1, 1};
-	return a->positions.queries && a->positions.keys ? ATTN_OK : attn_fail_memory(err);
-}
-
-enum attn_status forward_attention(const struct forward *f, size_t layer, struct attention *a,
-				   struct attn_error *err)
-{
-	const struct architecture *arch = &f->model->a;
-	const struct layer *w = &f->model->layers[layer];
-	size_t tokens = f->text.count;
-	*a = (struct attention){.batch = 1,
-				.heads = arch->heads,
-				.kv_heads = arch->kv_heads,
-				.queries = tokens,
-				.keys = {.own = tokens},
-				.head_size = arch->head_size,
-				.value_size = arch->head_size,
-				.has_values = true,
-				.projected = f->fused == NULL};
-	attention_set_plain(a);
-	set_vectors(f, layer, a);
-	a->q_norm = vector_norm_of(arch, &w->query_norm);
-	a->k_norm = vector_norm_of(arch, &w->key_norm);
-	a->score.scale = arch->scale_by_layer ? arch->scale / (double)(layer + 1) : arch->scale;
-	a->score.softcap = arch->softcap;
-	a->output.wo = w->output.w;
-	a->output.bo = w->output.bias;
-	set_masking(a, arch, layer);
-	TRY(set_relative(f, a, err));
-	return set_rotary(f, layer, a, err);
 }

@@ -147,6 +147,52 @@ enum attn_status find_matrix(const struct finder *f, const struct model_tensor *
 	return matrix_of(f, t, true, out);
 }
 
+/* A tensor that there must be, of any shape. */
+static enum attn_status find_any(const struct finder *f, const char *name, const char *ending, size_t layer,
+				 const struct model_tensor **out)
+{
+	char text[NAME_SIZE];
+	fill_name(f, name, ending, layer, text);
+	TRY(checkpoint_find(f->checkpoint, text, out, f->err));
+	return *out ? ATTN_OK
+		    : attn_fail(f->err, ATTN_BAD_INPUT, "'%s': tensor '%s' is missing",
+				checkpoint_path(f->checkpoint), text);
+}
+
+enum attn_status find_flat(const struct finder *f, const char *name, size_t layer, size_t size,
+			   const float **out)
+{
+	const struct model_tensor *t;
+	TRY(find_any(f, name, "", layer, &t));
+	if (t->count != size)
+		return attn_fail(f->err, ATTN_BAD_INPUT,
+				 "'%s': '%s' has %zu numbers, expected %zu as config.json says", t->origin,
+				 t->name, t->count, size);
+	float *to = float_pool_take(f->floats, size);
+	*out = to;
+	return to ? model_tensor_floats(t, 0, size, to, f->err) : attn_fail_memory(f->err);
+}
+
+enum attn_status find_patches(const struct finder *f, const char *name, size_t channels, size_t side,
+			      size_t outputs, struct linear *out)
+{
+	char found[200];
+	const struct model_tensor *t;
+	TRY(find_any(f, name, ".weight", 0, &t));
+	if (t->rank != 4 || t->shape[0] != outputs || t->shape[1] != channels || t->shape[2] != side ||
+	    t->shape[3] != side)
+		return attn_fail(f->err, ATTN_BAD_INPUT,
+				 "'%s': '%s' is %s, expected %zu x %zu x %zu x %zu as config.json says",
+				 t->origin, t->name,
+				 tensor_shape_text(t->rank, t->shape, found, sizeof found), outputs, channels,
+				 side, side);
+	struct model_tensor flat = *t;
+	flat.rank = 2;
+	flat.shape[1] = channels * side * side;
+	TRY(matrix_of(f, &flat, true, &out->w));
+	return find_vector(f, name, ".bias", 0, false, outputs, &out->bias);
+}
+
 /* Outputs [first, first + count) of a linear layer. */
 static struct linear part_of(const struct linear *whole, size_t first, size_t count)
 {
@@ -170,8 +216,9 @@ static enum attn_status find_projections(const struct finder *f, size_t number, 
 		out->key = part_of(&all, queries, keys);
 		out->value = part_of(&all, queries + keys, keys);
 	} else {
+		bool key_bias = a->attention_bias && !a->family->no_key_bias;
 		TRY(find_linear(f, names->query, number, a->width, queries, a->attention_bias, &out->query));
-		TRY(find_linear(f, names->key, number, a->width, keys, a->attention_bias, &out->key));
+		TRY(find_linear(f, names->key, number, a->width, keys, key_bias, &out->key));
 		TRY(find_linear(f, names->value, number, a->width, keys, a->attention_bias, &out->value));
 	}
 	return find_linear(f, names->output, number, queries, a->width, a->output_bias, &out->output);
@@ -187,6 +234,10 @@ static enum attn_status find_norms(const struct finder *f, size_t number, struct
 	TRY(find_norm(f, names->mlp_norm, number, a->width, &out->mlp_norm));
 	TRY(find_norm(f, names->attention_output_norm, number, a->width, &out->attention_output_norm));
 	TRY(find_norm(f, names->mlp_output_norm, number, a->width, &out->mlp_output_norm));
+	if (names->attention_scale)
+		TRY(find_flat(f, names->attention_scale, number, a->width, &out->attention_scale));
+	if (names->mlp_scale)
+		TRY(find_flat(f, names->mlp_scale, number, a->width, &out->mlp_scale));
 	TRY(find_norm(f, names->query_norm, number, heads * a->head_size, &out->query_norm));
 	return find_norm(f, names->key_norm, number, kv_heads * a->head_size, &out->key_norm);
 }
@@ -223,11 +274,37 @@ static enum attn_status find_mlp(const struct finder *f, size_t number, struct l
 		out->gate = part_of(&both, 0, a->inner);
 		out->up = part_of(&both, a->inner, a->inner);
 	} else {
-		if (names->gate)
+		if (names->gate && !a->ungated)
 			TRY(find_linear(f, names->gate, number, a->width, a->inner, a->mlp_bias, &out->gate));
-		TRY(find_linear(f, names->up, number, a->width, a->inner, a->mlp_bias, &out->up));
+		TRY(find_linear(f, a->ungated ? names->ungated : names->up, number, a->width, a->inner,
+				a->mlp_bias, &out->up));
 	}
 	return find_linear(f, names->down, number, a->inner, a->width, a->mlp_bias, &out->down);
+}
+
+/* Keys and values are made of states as wide as the decoder's. */
+static enum attn_status find_crossing(const struct finder *f, size_t number, struct crossing *out)
+{
+	const struct architecture *a = f->a;
+	const struct tensor_names *names = &a->family->names;
+	size_t size = a->heads * a->head_size;
+	bool key_bias = a->attention_bias && !a->family->no_key_bias;
+	if (!names->cross_query)
+		return ATTN_OK;
+	TRY(find_norm(f, names->cross_norm, number, a->width, &out->norm));
+	TRY(find_linear(f, names->cross_query, number, a->width, size, a->attention_bias, &out->query));
+	if (names->cross_key_value) {
+		struct linear both;
+		TRY(find_linear(f, names->cross_key_value, number, a->width, 2 * size, a->attention_bias,
+				&both));
+		out->key = part_of(&both, 0, size);
+		out->value = part_of(&both, size, size);
+	} else {
+		TRY(find_linear(f, names->cross_key, number, a->width, size, key_bias, &out->key));
+		TRY(find_linear(f, names->cross_value, number, a->width, size, a->attention_bias,
+				&out->value));
+	}
+	return find_linear(f, names->cross_output, number, size, a->width, a->output_bias, &out->output);
 }
 
 enum attn_status find_layer(const struct finder *f, size_t number, struct layer *out)
@@ -235,5 +312,6 @@ enum attn_status find_layer(const struct finder *f, size_t number, struct layer 
 	*out = (struct layer){0};
 	TRY(find_norms(f, number, out));
 	TRY(find_projections(f, number, out));
+	TRY(find_crossing(f, number, &out->cross));
 	return find_mlp(f, number, out);
 }

@@ -22,10 +22,18 @@ struct expert {
 	struct linear gate, up, down;
 };
 
+/* Attention to what an encoder made. */
+struct crossing {
+	struct norm norm;
+	struct linear query, key, value, output;
+};
+
 struct layer {
 	struct norm attention_norm, mlp_norm, query_norm, key_norm;
 	struct norm attention_output_norm, mlp_output_norm;
+	const float *attention_scale, *mlp_scale; /* (width) each, or NULL */
 	struct linear query, key, value, output, gate, up, down;
+	struct crossing cross; /* NULL cross.query.w.data: there is none */
 	struct linear router;
 	struct expert *experts; /* (experts), owned: instead of gate, up and down; or NULL */
 	struct linear fused;    /* FUSED_BY_HEAD instead of query, key and value */
@@ -63,6 +71,15 @@ enum attn_status find_linear(const struct finder *f, const char *name, size_t la
 
 /* A tensor (outputs, in) as a matrix (in, outputs). */
 enum attn_status find_matrix(const struct finder *f, const struct model_tensor *t, struct matrix *out);
+
+/* A vector of `size` numbers, of a tensor of any rank. */
+enum attn_status find_flat(const struct finder *f, const char *name, size_t layer, size_t size,
+			   const float **out);
+
+/* The matrix (channels side side, outputs) of patches, stored (outputs, channels, side, side), and its
+ * bias, if it has one. */
+enum attn_status find_patches(const struct finder *f, const char *name, size_t channels, size_t side,
+			      size_t outputs, struct linear *out);
 
 /* All tensors of a layer. */
 enum attn_status find_layer(const struct finder *f, size_t number, struct layer *out);

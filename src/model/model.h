@@ -8,23 +8,36 @@
 struct text_ids {
 	const size_t *ids, *types; /* (count) each; NULL types: all 0 */
 	size_t count;
+	const float *pixels; /* (channels, side, side) of a picture instead, which becomes `count` tokens; or
+			      * NULL */
+	size_t first;        /* how many tokens are before it, that a KV cache has */
 };
 
 /* What makes logits of the last hidden states. */
 struct head {
 	struct linear dense; /* before an activation and a norm; NULL dense.w.data: none of these */
 	struct norm norm;
-	struct linear out; /* (width, outputs); NULL out.w.data: the model has no head */
+	struct linear out;  /* (width, outputs); NULL out.w.data: the model has no head */
+	const float *shift; /* (outputs) added to logits; or NULL */
 };
 
 struct model {
 	struct checkpoint *checkpoint;
+	struct model *encoder; /* whose states a decoder attends to, of the same checkpoint; or NULL */
+	struct model *vision;  /* that reads pictures, of the same checkpoint; or NULL */
+	bool inner;            /* it is one of these: the checkpoint is another's */
 	struct architecture a;
 	struct float_pool floats;
 
 	/* Tables whose rows are added up: (vocabulary, E), (positions, E), (token types, E). */
 	const struct model_tensor *words, *positions, *types; /* NULL: there are none */
 	const float *relative_bias;                           /* (buckets, heads), or NULL */
+
+	/* Of pictures: the vectors (width) of tokens before the patches, and what is added to all. */
+	struct linear patches; /* (channels side side, width) */
+	const float *lead[2];  /* or NULL */
+	const float *places;   /* (tokens, width) */
+
 	struct norm embedding_norm;
 	struct linear embedding_projection; /* (E, D) */
 

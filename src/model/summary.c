@@ -87,19 +87,27 @@ static void count_tensors(struct model_summary *s, const struct checkpoint *cp)
 static enum attn_status open_model(struct model_summary *s, const char *path)
 {
 	TRY(model_open(&s->model, path, &s->why));
-	TRY(model_find_layers(s->model, s->model->a.layers, &s->why));
-	return model_find_end(s->model, false, &s->why);
+	struct model *stacks[] = {s->model, s->model->encoder, s->model->vision};
+	for (size_t i = 0; i < 3; i++) {
+		if (!stacks[i])
+			continue;
+		TRY(model_find_layers(stacks[i], stacks[i]->a.layers, &s->why));
+		TRY(model_find_end(stacks[i], false, &s->why));
+	}
+	return ATTN_OK;
 }
 
 static void take_sizes(struct model_summary *s, const struct architecture *a)
 {
-	s->layers = a->layers;
+	const struct model *encoder = s->model->encoder;
+	s->layers = encoder ? encoder->a.layers : a->layers;
+	s->decoder_layers = encoder ? a->layers : 0;
 	s->heads = a->heads;
 	s->kv_heads = a->kv_heads;
 	s->head_size = a->head_size;
 	s->width = a->width;
 	s->feed_forward = a->inner;
-	s->vocabulary = s->model->words->shape[0];
+	s->vocabulary = s->model->words ? s->model->words->shape[0] : 0;
 	s->positions = a->positions;
 	s->window = a->sliding ? a->window : 0;
 }

@@ -57,6 +57,7 @@ void checkpoint_free(struct checkpoint *cp)
 	for (size_t i = 0; i < cp->shard_count; i++) {
 		safetensors_release(&cp->shards[i].header);
 		gguf_release(&cp->shards[i].gguf);
+		ct2_release(&cp->shards[i].ct2);
 		file_bytes_release(&cp->shards[i].bytes);
 		free(cp->shards[i].path);
 	}

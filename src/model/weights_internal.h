@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "files/ctranslate2.h"
 #include "files/gguf.h"
 #include "files/input.h"
 #include "files/safetensors.h"
@@ -18,6 +19,7 @@ struct shard {
 	char *path;
 	struct file_bytes bytes; /* all zero until it is opened; so too below */
 	struct safetensors header;
+	struct ct2 ct2;   /* likewise in place of it */
 	struct gguf gguf; /* in place of the header, where it is such a file; it is open from the start */
 };
 
@@ -57,6 +59,10 @@ enum attn_status checkpoint_sort_places(struct checkpoint *cp, struct attn_error
  * from the GGUF file at `path`. */
 enum attn_status folder_open(struct checkpoint *cp, struct attn_error *err);
 enum attn_status gguf_checkpoint_open(struct checkpoint *cp, const char *path, struct attn_error *err);
+
+/* The same from the model.bin of a folder; `path` (NULL: no memory) is taken over. */
+enum attn_status ct2_checkpoint_open(struct checkpoint *cp, const char *folder, char *path,
+				     struct attn_error *err);
 
 /* FOLDER/NAME, to be freed; NULL: no memory. */
 char *folder_path(const char *folder, const char *name);

@@ -218,6 +218,12 @@ static enum attn_status add_lambda(struct bundle *labels, const struct subject *
 	return status;
 }
 
+/* What is no role's but tells how rows came to be. */
+static bool tells(const char *name)
+{
+	return strcmp(name, "_without_heads") == 0 || strcmp(name, "_generated") == 0;
+}
+
 /* Whether a result says what its input said.  What is about the form of the input's tensors it
  * does not, and a view may have keys of its own, or other layers. */
 static bool is_kept(const struct setting *s, const struct subject *subject)
@@ -226,8 +232,9 @@ static bool is_kept(const struct setting *s, const struct subject *subject)
 	bool of_keys = about & (ABOUT_MASKING | ABOUT_KEYS);
 	bool of_layer =
 	    s->role == ROLE_LAYER && (subject->info->layer_numbers || subject->info->joined_layers);
-	return s->role != ROLE_NONE && !(about & ABOUT_FORM) && !of_layer &&
-	       !(of_keys && !subject_keeps_masking(subject));
+	return s->role == ROLE_NONE
+		   ? tells(s->name)
+		   : !(about & ABOUT_FORM) && !of_layer && !(of_keys && !subject_keeps_masking(subject));
 }
 
 /* What the keys of a computed row are, beside own ones. */

@@ -66,4 +66,31 @@ struct view_heads {
 enum attn_status view_heads_open(struct named_rows *view, const struct named_rows *inner,
 				 const struct view_heads *options, struct attn_error *err);
 
+/* How layers become one. */
+enum layers_over {
+	LAYERS_APART,
+	LAYERS_ROLLOUT, /* what each token is made of, if layers mix what they attend to */
+	LAYERS_FLOW,    /* how much could come from one token to another */
+};
+
+enum {
+	ROLLOUT_CELLS = 1 << 26, /* pairs of tokens at most */
+	FLOW_EDGES = 1 << 18     /* links of a network at most: layers, tokens, tokens */
+};
+
+/* All layers as one, by rollout or flow (attention/rollout.h): self-attention of one head, whose weights
+ * are at least 0.  They are read when the view is started; a pair that no way leads between is masked.
+ * ATTN_USAGE for others, or too many tokens. */
+enum attn_status view_rollout_open(struct named_rows *view, const struct named_rows *inner,
+				   enum layers_over over, struct attn_error *err);
+
+/* A - B of two sources of one shape: of their weights, or of the scores of *stage where that is not
+ * NULL.  A pair is masked where it is in both, or where one of the scores is infinite.  The blocks'
+ * `pair` has those of A and B, with whatever these were asked for; where one has no weights (or
+ * scores), so has the difference.  Both sources become the view's, after a failure neither; the names
+ * are those of A.  Differences may be negative, as signed weights may. */
+enum attn_status view_difference_open(struct named_rows *view, const struct named_rows *a,
+				      const struct named_rows *b, const enum score_stage *stage,
+				      struct attn_error *err);
+
 #endif

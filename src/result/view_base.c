@@ -91,3 +91,25 @@ bool view_info_init(struct rows_info *info, const struct rows_info *from)
 		ok = string_list_add(&info->head_names, from->head_names.items[i]);
 	return ok;
 }
+
+bool view_info_copy(struct rows_info *info, const struct rows_info *from)
+{
+	bool ok = view_info_init(info, from) && string_list_copy(&info->query_labels, &from->query_labels) &&
+		  string_list_copy(&info->key_labels, &from->key_labels) &&
+		  copy_numbers(&info->query_numbers, from->query_numbers, from->shape.queries) &&
+		  copy_numbers(&info->key_numbers, from->key_numbers, from->shape.keys);
+	info->other_keys = from->other_keys;
+	return ok;
+}
+
+size_t view_count_masked(const struct row_block *block)
+{
+	size_t masked = 0;
+	for (size_t r = 0; r < block->count; r++) {
+		size_t k = 0;
+		while (k < block->keys && !cell_has_weight(block->cells[r * block->keys + k]))
+			k++;
+		masked += k == block->keys;
+	}
+	return masked;
+}

@@ -114,19 +114,6 @@ static enum attn_status join_one(struct heads_view *v, size_t worker, const stru
 	return ATTN_OK;
 }
 
-/* Rows that attend to no key. */
-static size_t count_masked(const struct row_block *block)
-{
-	size_t masked = 0;
-	for (size_t r = 0; r < block->count; r++) {
-		size_t k = 0;
-		while (k < block->keys && !cell_has_weight(block->cells[r * block->keys + k]))
-			k++;
-		masked += k == block->keys;
-	}
-	return masked;
-}
-
 static enum attn_status join_read(struct row_source *source, size_t worker, struct row_block *block,
 				  struct attn_error *err)
 {
@@ -147,7 +134,7 @@ static enum attn_status join_read(struct row_source *source, size_t worker, stru
 		w->weights[i] = (float)(v->sums[worker][i] / (double)(heads * layers));
 	block->weights = w->weights;
 	block->cells = w->cells;
-	block->masked = count_masked(block);
+	block->masked = view_count_masked(block);
 	return ATTN_OK;
 }
 
@@ -232,7 +219,7 @@ static enum attn_status kept_read(struct row_source *source, size_t worker, stru
 		weights[i] = (float)(v->kept.sums[at + i] / joined);
 	block->weights = v->largest ? v->kept.weights + at : weights;
 	block->cells = v->kept.cells + at;
-	block->masked = count_masked(block);
+	block->masked = view_count_masked(block);
 	return ATTN_OK;
 }
 
@@ -302,14 +289,6 @@ static bool name_items(const struct heads_view *v, bool join, const char *things
 	return *out_name != NULL;
 }
 
-static bool copy_strings(struct string_list *to, const struct string_list *from)
-{
-	bool ok = true;
-	for (size_t i = 0; i < from->count && ok; i++)
-		ok = string_list_add(to, from->items[i]);
-	return ok;
-}
-
 /* What is not about heads and layers stays. */
 static bool copy_info(struct rows_info *info, const struct rows_info *from)
 {
@@ -317,8 +296,8 @@ static bool copy_info(struct rows_info *info, const struct rows_info *from)
 	info->query_labels = info->key_labels = info->head_names = (struct string_list){0};
 	info->query_numbers = info->key_numbers = info->head_numbers = info->layer_numbers = NULL;
 	info->joined_heads = info->joined_layers = NULL;
-	return copy_strings(&info->query_labels, &from->query_labels) &&
-	       copy_strings(&info->key_labels, &from->key_labels);
+	return string_list_copy(&info->query_labels, &from->query_labels) &&
+	       string_list_copy(&info->key_labels, &from->key_labels);
 }
 
 static bool name_heads(const struct heads_view *v, struct rows_info *info, const struct rows_info *from)

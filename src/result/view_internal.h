@@ -37,7 +37,13 @@ enum attn_status view_base_begin_layer(struct row_source *source, size_t layer, 
 enum attn_status view_base_finish(struct view_base *base, bool ready, struct named_rows *view,
 				  struct attn_error *err);
 
+/* Rows of a block with cells that attend to no key. */
+size_t view_count_masked(const struct row_block *block);
+
 /* All of `from` that a view of queries and keys leaves alone: what is not about these. */
 bool view_info_init(struct rows_info *info, const struct rows_info *from);
+
+/* And the labels, for a view of the same queries and keys. */
+bool view_info_copy(struct rows_info *info, const struct rows_info *from);
 
 #endif

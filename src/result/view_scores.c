@@ -35,14 +35,6 @@ static enum attn_status scores_read(struct row_source *source, size_t worker, st
 	return ATTN_OK;
 }
 
-static bool copy_labels(struct string_list *to, const struct string_list *from)
-{
-	bool ok = true;
-	for (size_t i = 0; i < from->count && ok; i++)
-		ok = string_list_add(to, from->items[i]);
-	return ok;
-}
-
 enum attn_status view_scores_open(struct named_rows *view, const struct named_rows *inner,
 				  enum score_stage stage, struct attn_error *err)
 {
@@ -59,9 +51,7 @@ enum attn_status view_scores_open(struct named_rows *view, const struct named_ro
 	v->base.source.read = scores_read;
 	v->base.source.free = scores_free;
 	v->base.source.shape.signed_weights = true;
-	bool ok = view_info_init(&view->info, &inner->info) &&
-		  copy_labels(&view->info.query_labels, &inner->info.query_labels) &&
-		  copy_labels(&view->info.key_labels, &inner->info.key_labels);
+	bool ok = view_info_copy(&view->info, &inner->info);
 	view->info.shape.signed_weights = true;
 	return view_base_finish(&v->base, ok && view_base_workers(&v->base), view, err);
 }

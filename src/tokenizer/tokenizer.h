@@ -35,11 +35,17 @@ struct tokenizer;
  * vocab.txt (WordPiece), else vocab.json and merges.txt (BPE), else a SentencePiece model (spiece.model,
  * sentencepiece.bpe.model, tokenizer.model, spm.model, or Marian's source.spm with vocab.json); the older
  * ones are read together with tokenizer_config.json and special_tokens_map.json where there are such.
+ * CTranslate2's source_vocabulary.txt or shared_vocabulary.txt come last: of single characters each is a
+ * token, else what white space parts.
  * A .model file alone is read as it is, with nothing added around a text; target.spm stands for its folder
  * with the other language.  A .gguf file's tokenizer is in its keys.
  * ATTN_FAILED: a file cannot be read; ATTN_BAD_INPUT: it is not as it should be, or asks for
  * something that is not supported, with the file and the key in the message. */
 enum attn_status tokenizer_open(struct tokenizer **out, const char *path, struct attn_error *err);
+
+/* What a model's folder has for the texts that its decoder writes; *out is NULL where that is the same:
+ * target.spm of Marian, or CTranslate2's target_vocabulary.txt. */
+enum attn_status tokenizer_open_target(struct tokenizer **out, const char *path, struct attn_error *err);
 void tokenizer_free(struct tokenizer *t); /* NULL is none */
 
 /* Encode text[length], and pair[pair_length] unless `pair` is NULL (an empty pair is a pair), with

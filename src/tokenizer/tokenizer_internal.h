@@ -37,6 +37,9 @@ enum attn_status tokenizer_read_json(const char *path, cJSON **root, struct attn
 enum attn_status tokenizer_read_wordpiece(struct tokenizer *t, const char *folder, struct attn_error *err);
 enum attn_status tokenizer_read_bpe(struct tokenizer *t, const char *folder, struct attn_error *err);
 
+/* Read a vocabulary of CTranslate2 into an empty tokenizer. */
+enum attn_status tokenizer_read_vocabulary(struct tokenizer *t, const char *path, struct attn_error *err);
+
 /* Read a SentencePiece model into an empty tokenizer: as it is, with nothing added around the text.  Of its
  * bytes nothing is needed afterwards; messages about a file name it. */
 enum attn_status tokenizer_parse_sentencepiece(struct tokenizer *t, const void *bytes, size_t length,

@@ -90,6 +90,21 @@ static bool has_file(const char *folder, const char *name)
 static const char *const models[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model",
 				     "spm.model", "source.spm"};
 
+/* Vocabularies of CTranslate2: that of a text that is read first. */
+static const char *const vocabularies[] = {"source_vocabulary.txt", "shared_vocabulary.txt",
+					   "target_vocabulary.txt"};
+
+static enum attn_status open_vocabulary(struct tokenizer *t, const char *folder, const char *name,
+					struct attn_error *err)
+{
+	struct buffer path = BUFFER_INIT;
+	buffer_printf(&path, "%s/%s", folder, name);
+	enum attn_status status =
+	    path.failed ? attn_fail_memory(err) : tokenizer_read_vocabulary(t, path.data, err);
+	buffer_release(&path);
+	return status;
+}
+
 static enum attn_status open_folder(struct tokenizer *t, const char *folder, struct attn_error *err)
 {
 	if (has_file(folder, "tokenizer.json")) {
@@ -106,6 +121,9 @@ static enum attn_status open_folder(struct tokenizer *t, const char *folder, str
 	for (size_t i = 0; i < sizeof models / sizeof *models; i++)
 		if (has_file(folder, models[i]))
 			return tokenizer_read_pieces(t, folder, models[i], err);
+	for (size_t i = 0; i < 2; i++)
+		if (has_file(folder, vocabularies[i]))
+			return open_vocabulary(t, folder, vocabularies[i], err);
 	return attn_fail(
 	    err, ATTN_BAD_INPUT,
 	    "'%s' has no tokenizer, expected tokenizer.json, vocab.txt, vocab.json and merges.txt, or "
@@ -121,6 +139,9 @@ static enum attn_status open_file(struct tokenizer *t, const char *path, struct 
 	bool wordpiece = strcmp(name, "vocab.txt") == 0;
 	bool pieces = strcmp(name, "source.spm") == 0 || strcmp(name, "target.spm") == 0;
 	size_t length = strlen(name);
+	for (size_t i = 0; i < sizeof vocabularies / sizeof *vocabularies; i++)
+		if (strcmp(name, vocabularies[i]) == 0)
+			return tokenizer_read_vocabulary(t, path, err);
 	if (length >= 6 && strcmp(name + length - 6, ".model") == 0)
 		return tokenizer_read_sentencepiece(t, path, err);
 	if (length >= 5 && strcmp(name + length - 5, ".gguf") == 0)
@@ -135,6 +156,25 @@ static enum attn_status open_file(struct tokenizer *t, const char *path, struct 
 					    : tokenizer_read_bpe(t, folder, err);
 	free(folder);
 	return status;
+}
+
+enum attn_status tokenizer_open_target(struct tokenizer **out, const char *path, struct attn_error *err)
+{
+	static const char *const names[] = {"target.spm", "target_vocabulary.txt"};
+	*out = NULL;
+	if (has_file(path, "tokenizer.json"))
+		return ATTN_OK;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (!has_file(path, names[i]))
+			continue;
+		struct buffer target = BUFFER_INIT;
+		buffer_printf(&target, "%s/%s", path, names[i]);
+		enum attn_status status =
+		    target.failed ? attn_fail_memory(err) : tokenizer_open(out, target.data, err);
+		buffer_release(&target);
+		return status;
+	}
+	return ATTN_OK;
 }
 
 enum attn_status tokenizer_open(struct tokenizer **out, const char *path, struct attn_error *err)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "util/utf8.h"
 
@@ -150,4 +151,35 @@ size_t token_nearest(const char *text, const struct string_list *shown)
 		}
 	}
 	return best;
+}
+
+/* Whether text[length] begins and ends so, with something between without spaces and '<' or '>'. */
+static bool is_between(const char *text, size_t length, const char *begin, const char *end)
+{
+	size_t before = strlen(begin), after = strlen(end);
+	if (length <= before + after || strncmp(text, begin, before) != 0 ||
+	    strcmp(text + length - after, end) != 0)
+		return false;
+	return strcspn(text + before, "<> ") >= length - before - after;
+}
+
+/* "unk" and "mask", in any case, in text[length]. */
+static bool stands_for_word(const char *text, size_t length)
+{
+	return (length == 3 && strncasecmp(text, "unk", 3) == 0) ||
+	       (length == 4 && strncasecmp(text, "mask", 4) == 0);
+}
+
+bool token_is_mark(const char *token)
+{
+	static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t length = strlen(token);
+	if (length < 3 || strcmp(token, "</w>") == 0 || stands_for_word(token + 1, length - 2))
+		return false;
+	if (is_between(token, length, ">>", "<<"))
+		return true;
+	if (is_between(token, length, "<", ">"))
+		return !(length == 6 && strncmp(token, "<0x", 3) == 0);
+	return length >= 5 && token[0] == '[' && strspn(token + 1, capitals) == length - 2 &&
+	       token[length - 1] == ']';
 }

@@ -32,6 +32,11 @@ void token_add_visible(struct buffer *out, const char *text, size_t length, bool
  * file, or as it is shown. */
 bool token_matches(const char *text, const char *raw, const char *shown);
 
+/* Whether a token is a mark that a model puts around texts and between them, and none of their words:
+ * <s>, </s>, <pad>, <|en|>, >>fra<<, [CLS], [SEP].  Not <unk> and <mask>, in whose places words
+ * stood, a byte such as <0x0A>, and atoms such as [nH] and [OH]. */
+bool token_is_mark(const char *token);
+
 /* The index of the token nearest to `text` by edit distance, for suggestions; the
  * list's count when none is near. */
 size_t token_nearest(const char *text, const struct string_list *shown);

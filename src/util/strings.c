@@ -30,6 +30,22 @@ void string_list_release(struct string_list *list)
 	*list = (struct string_list){0};
 }
 
+bool string_list_copy(struct string_list *to, const struct string_list *from)
+{
+	bool ok = true;
+	for (size_t i = 0; i < from->count && ok; i++)
+		ok = string_list_add(to, from->items[i]);
+	return ok;
+}
+
+bool string_list_same(const struct string_list *a, const struct string_list *b)
+{
+	bool same = a->count == b->count;
+	for (size_t i = 0; i < a->count && same; i++)
+		same = strcmp(a->items[i], b->items[i]) == 0;
+	return same;
+}
+
 const char *origin_name(const char *origin)
 {
 	return origin ? origin : "?";

@@ -14,6 +14,10 @@ struct string_list {
 bool string_list_add(struct string_list *list, const char *text); /* copies; false: out of memory */
 void string_list_release(struct string_list *list);
 
+/* Append copies of all of `from`; false: out of memory. */
+bool string_list_copy(struct string_list *to, const struct string_list *from);
+bool string_list_same(const struct string_list *a, const struct string_list *b);
+
 /* The name of a file in messages: `origin`, or "?" where that is NULL. */
 const char *origin_name(const char *origin);
 

@@ -57,4 +57,57 @@ status 3 attn run long.json --num-heads 7 --dry-run
 says 'num_heads'
 status 2 attn run long.json --shard 1/2 --dry-run
 says "'--dry-run' and '--shard' cannot be combined"
+
+# On other lengths: on its own what the plan of the input says, on others what the formula does.
+cell()
+{
+	awk -F '\t' -v length_="$1" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i }
+		$4 == length_ { print $c }' out
+}
+for options in '' --causal '--causal --output o.npy' '--window 5,2' '--context c.npy --normalizer linear' \
+	--add-zero-attn; do
+	# shellcheck disable=SC2086
+	status 0 attn run long.json $options --dry-run
+	sum=$(awk -F '\t' '$3 == "multiply-adds" { sum += $2 } END { printf "%.0f\n", sum }' out)
+	# shellcheck disable=SC2086
+	status 0 attn run long.json $options --dry-run --lengths 100,300,1000
+	is "$ran: as long as it is" "$(cell 300 multiply_adds)" "$sum"
+done
+rm -f w2.npy
+status 0 attn run long.json --causal --weights w2.npy --dry-run --lengths 300,10000000
+is 'projections and pairs' "$(cell 10000000 multiply_adds)" \
+	"$(awk 'BEGIN { n = 1e7; printf "%.15g\n", n * 16 * (64 + 32) + 2 * n * (n + 1) / 2 * 32 }')"
+ok 'nothing is made' test ! -e w2.npy
+is 'what it is' "$(sed -n 2p out | cut -f 1-4 | tr '\t' ' ')" '2x32 causal run 300'
+model=$root/samples/stories260K
+status 0 attn run --model "$model" --ids "$(seq -s, 1 40)" --logits l.npy --dry-run
+sum=$(awk -F '\t' '$3 == "multiply-adds" { sum += $2 } END { printf "%.0f\n", sum }' out)
+status 0 attn run --model "$model" --ids 1,2 --logits l.npy --dry-run --lengths 2,40
+is 'a model: as long as its text' "$(cell 40 multiply_adds)" "$sum"
+if attn heatmap "$root/samples/hand.json" --head 0 -o probe.png 2> err; then
+	status 0 attn run long.json --dry-run --lengths 100,200,400 --plot cost.svg --theme dark
+	ok 'a plot' grep -q '>planned, not measured' cost.svg
+	ok 'its exponent' grep -q ">full: N^$(cell exponent multiply_adds | awk '{ printf "%.2f", $1 }')</text>" cost.svg
+	cp "$root/samples/hand.json" hand.svg
+	status 2 attn run hand.svg --dry-run --lengths 8 --plot hand.svg
+	says "'hand.svg' is an input and would be replaced"
+fi
+status 2 attn run long.json --lengths 8
+says "'--lengths' also requires '--dry-run'"
+status 2 attn run long.json --dry-run --plot x.png
+says "'--plot' also requires '--lengths'"
+status 2 attn run plain/attention.safetensors --rankings r.tsv --dry-run --lengths 8
+says 'of a stored result nothing is computed'
+status 2 attn run "$root/samples/translation.json" --dry-run --lengths 8
+says 'cross-attention cannot be combined'
+status 2 attn run "$inputs/masked.json" --dry-run --lengths 8
+says 'has a length of its own'
+status 2 attn run long.json --dry-run --lengths 8 --blocks size=4,global=1
+says "'blocks' cannot be combined"
+status 2 attn run --model "$model" --ids 1,2 --output o.npy --layer 0 --dry-run --lengths 8
+status 2 attn run long.json --dry-run --lengths 16,8
+translator=$root/samples/aren-transliteration
+status 2 attn run --model "$translator" --text عبد --target abd --dry-run --lengths 8
+says "give '--attention encoder'"
+status 0 attn run --model "$translator" --text عبد --attention encoder --dry-run --lengths 8
 finish

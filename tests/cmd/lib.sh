@@ -9,6 +9,7 @@
 #   silent                     err of the last `status` is empty
 #   ok NAME COMMAND...         the command succeeds
 #   skip NAME                  what this machine cannot test
+#   find_numpy                 $python is one that has NumPy, or empty
 #   has_terminal               whether a command can be run on a pseudo-terminal here
 #   on_terminal COMMAND        run a line of shell on one; standard output has what it shows
 #   wait_until COMMAND...      until it succeeds, a minute at most
@@ -43,6 +44,18 @@ skip()
 {
 	skipped=$((skipped + 1))
 	printf 'SKIP: %s\n' "$1"
+}
+
+find_numpy()
+{
+	local candidate
+	python=
+	for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
+		if "$candidate" -c 'import numpy' 2> /dev/null; then
+			python=$candidate
+			break
+		fi
+	done
 }
 
 has_terminal()

@@ -57,11 +57,13 @@ attn-merge|merge
 attn-heatmap|heatmap
 attn-view|view
 attn-compare|compare
+attn-align|align
 attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-heads|inspect heads
 attn-inspect-pairs|inspect pairs
 attn-inspect-far|inspect far
+attn-inspect-effects|inspect effects
 attn-inspect-file|inspect file
 attn-inspect-model|inspect model
 attn-inspect-tokens|inspect tokens

@@ -108,7 +108,7 @@ says "'--type-ids' has no effect"
 status 2 attn run "${m[@]}" --text a --attention encoder
 says "expected 'decoder'"
 status 2 attn run "${m[@]}" --text a --attention sparse
-says "expected 'encoder' or 'decoder'"
+says "expected 'decoder', the only one of a Llama model"
 
 # Texts that are none.
 status 3 attn run "${m[@]}" --text '' --no-special

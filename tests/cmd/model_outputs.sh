@@ -4,13 +4,7 @@
 model=$root/samples/stories260K
 known=$root/tests/data/models/stories260K/lily.expected.safetensors
 
-python=
-for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
-	if "$candidate" -c 'import numpy' 2> /dev/null; then
-		python=$candidate
-		break
-	fi
-done
+find_numpy
 if [ -z "$python" ]; then
 	skip 'known logits: no python3 here has NumPy'
 	finish

@@ -2,13 +2,7 @@
 # NumPy, and a reader of safetensors that follows its specification, open what is
 # written.  Optional: without Python or NumPy it is skipped.
 . "$(dirname "$0")/lib.sh"
-python=
-for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
-	if "$candidate" -c 'import numpy' 2> /dev/null; then
-		python=$candidate
-		break
-	fi
-done
+find_numpy
 if [ -z "$python" ]; then
 	skip 'NumPy: no python3 here has it'
 	finish

@@ -67,9 +67,9 @@ status 0 attn heatmap "$scene" $over --query ball --size "${advised:-0}" -o smal
 # Pictures that are none.
 status 4 attn heatmap "$scene" --image none.png --patches 7x7 --query ball -o x.png
 says "could not open 'none.png'"
-printf '\377\330\377\340 and so on' > photo.jpg
+printf '\377\330\377' > photo.jpg
 status 3 attn heatmap "$scene" --image photo.jpg --patches 7x7 --query ball -o x.png
-says "'photo.jpg' is a JPEG picture, expected a PNG: convert it"
+says "'photo.jpg' is not a good JPEG picture"
 head -c 1000 "$root/samples/scene.png" > cut.png
 status 3 attn heatmap "$scene" --image cut.png --patches 7x7 --query ball -o x.png
 says "'cut.png' is a damaged PNG: it ends too early"

@@ -43,7 +43,7 @@ static void ask(const struct checkpoint *cp)
 					    "a.weight"};
 	struct attn_error err = {0};
 	struct architecture a = {0};
-	if (architecture_init(&a, cp->config, &err) != ATTN_OK && !err.message[0])
+	if (architecture_init(&a, NULL, cp->config, &err) != ATTN_OK && !err.message[0])
 		__builtin_trap();
 	architecture_release(&a);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -1,7 +1,7 @@
 /* Fuzz target of draw/picture.c: a PNG file from anywhere. */
 #include <stdint.h>
 
-#include "draw/image/png.h"
+#include "draw/image/picture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	struct attn_error err = {0};
 	struct image image;
 	unsigned int sum = 0;
-	if (image_parse_png(data, length, "file", &image, &err) != ATTN_OK) {
+	if (image_parse(data, length, "file", &image, &err) != ATTN_OK) {
 		if (!err.message[0] || image.pixels)
 			__builtin_trap(); /* a failure says why, and leaves nothing */
 		return 0;

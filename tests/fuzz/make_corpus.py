@@ -958,10 +958,55 @@ def make_conllu():
         put("conllu/%s.conllu" % name, text.encode())
 
 
+def ct2_name(text):
+    data = text.encode() + b"\0"
+    return struct.pack("<H", len(data)) + data
+
+
+def ct2_variable(name, shape, kind, data, size=None):
+    return (ct2_name(name) + bytes([len(shape)]) + struct.pack("<%dI" % len(shape), *shape) + bytes([kind]) +
+            struct.pack("<I", len(data) if size is None else size) + data)
+
+
+def ct2_file(version, variables, aliases=None, count=None, name="TransformerSpec", rest=b""):
+    data = struct.pack("<I", version) + ct2_name(name) + struct.pack("<I", 2)
+    data += struct.pack("<I", len(variables) if count is None else count) + b"".join(variables)
+    if aliases is not None:
+        data += struct.pack("<I", len(aliases)) + b"".join(ct2_name(a) + ct2_name(b) for a, b in aliases)
+    return data + rest
+
+
+def make_ctranslate2():
+    floats = np.arange(6, dtype="<f4").tobytes()
+    old = ct2_variable("a/weight", (2, 3), 4, floats, 6)
+    new = [ct2_variable("a/weight", (2, 3), 0, floats), ct2_variable("a/half", (3,), 4, b"\0<" * 3),
+           ct2_variable("a/num_heads", (), 1, b"\x08"), ct2_variable("a/words", (2,), 3, b"\1\0\0\0\2\0\0\0"),
+           ct2_variable("a/short", (2,), 2, b"\1\0\2\0"), ct2_variable("a/brain", (1,), 5, b"\x80\x3f")]
+    huge = ct2_name("a") + b"\x08" + b"\xff" * 32 + b"\0" + struct.pack("<I", 0)
+    files = {
+        "version-2": ct2_file(2, [old]),
+        "version-6": ct2_file(6, new, []),
+        "alias": ct2_file(6, new, [("b/weight", "a/weight")]),
+        "empty": ct2_file(6, []),
+        "bad-alias": ct2_file(6, new, [("b/weight", "c/weight")]),
+        "bad-cut": ct2_file(6, new)[:-3],
+        "bad-version": ct2_file(7, new),
+        "bad-type": ct2_file(6, [ct2_variable("a", (1,), 9, b"\0\0\0\0")]),
+        "bad-size": ct2_file(6, [ct2_variable("a", (2,), 0, b"\0\0\0\0")]),
+        "bad-rank": ct2_file(6, [ct2_name("a") + b"\x09" + b"\1\0\0\0" * 9 + b"\0" + struct.pack("<I", 4) + b"1234"]),
+        "bad-shape": ct2_file(6, [huge]),
+        "bad-count": ct2_file(6, new, count=1 << 31),
+        "bad-name": ct2_file(6, [b"\3\0ab\xff" + b"\0" * 9]),
+        "bad-rest": ct2_file(6, new, [], rest=b"more"),
+    }
+    for name, data in files.items():
+        put("ctranslate2/%s.bin" % name, data)
+
+
 if __name__ == "__main__":
     for folder in ("npy", "npz", "safetensors", "json", "json_part", "table", "parts", "picture", "tokenizer",
                    "sentencepiece", "algorithm", "model_json", "gguf", "tokenizer_gguf",
-                   "conllu"):
+                   "conllu", "ctranslate2"):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     make_npy()
     make_npz()
@@ -978,3 +1023,4 @@ if __name__ == "__main__":
     make_gguf()
     make_tokenizer_gguf()
     make_conllu()
+    make_ctranslate2()

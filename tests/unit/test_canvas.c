@@ -341,7 +341,7 @@ static void test_svg_figure(void **state)
 					.title = "heads & tails",
 					.query_labels = &hostile_labels,
 					.key_labels = &hostile_labels,
-					.options = {.format = HEATMAP_SVG}};
+					.options = {.format = CANVAS_SVG}};
 	size_t length, again_length;
 	char *svg = write_figure(painter, &figure, &length);
 	char *again = write_figure(painter, &figure, &again_length);
@@ -372,7 +372,7 @@ static void test_pdf_figure(void **state)
 					.title = "layer 1, head 3",
 					.query_labels = &hostile_labels,
 					.key_labels = &hostile_labels,
-					.options = {.format = HEATMAP_PDF}};
+					.options = {.format = CANVAS_PDF}};
 	size_t length, again_length;
 	char *pdf = write_figure(painter, &figure, &length);
 	char *again = write_figure(painter, &figure, &again_length);
@@ -422,12 +422,12 @@ static void test_widths(void **state)
 		assert_int_equal(draw_pixels(painter, &figure, &image, NULL), ATTN_OK);
 		assert_int_equal(image.width, (size_t)(inch * 300 + 0.5));
 		image_release(&image);
-		figure.options.format = HEATMAP_SVG;
+		figure.options.format = CANVAS_SVG;
 		char *file = write_figure(painter, &figure, &length);
 		assert_true(fabs(number_after(file, length, " width=\"") - widths[i / 5 % 6].value) < 1e-9);
 		assert_true(fabs(number_after(file, length, "viewBox=\"0 0 ") - inch * 96) < 0.0051);
 		free(file);
-		figure.options.format = HEATMAP_PDF;
+		figure.options.format = CANVAS_PDF;
 		file = write_figure(painter, &figure, &length);
 		assert_true(fabs(number_after(file, length, "/MediaBox [ 0 0 ") - inch * 72) < 0.005);
 		free(file);
@@ -445,7 +445,7 @@ static void test_widest(void **state)
 	    .panels = &panel,
 	    .panel_count = 1,
 	    .title = "head 0",
-	    .options = {.format = HEATMAP_SVG, .width = {32000, LENGTH_PX}, .font_size = 100}};
+	    .options = {.format = CANVAS_SVG, .width = {32000, LENGTH_PX}, .font_size = 100}};
 	size_t length;
 	char *svg = write_figure(painter, &figure, &length);
 
@@ -535,7 +535,7 @@ static void test_background(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		figure.options = (struct heatmap_options){.format = HEATMAP_SVG,
+		figure.options = (struct heatmap_options){.format = CANVAS_SVG,
 							  .theme = theme_find(i % 2 ? "dark" : "light"),
 							  .transparent = i >= 2};
 		char *svg = write_figure(painter, &figure, &length);
@@ -591,7 +591,7 @@ static void test_dark_maps(void **state)
 		struct heatmap_figure figure = {.panels = &panel, .panel_count = 1};
 		size_t length;
 
-		figure.options = (struct heatmap_options){.format = HEATMAP_SVG,
+		figure.options = (struct heatmap_options){.format = CANVAS_SVG,
 							  .theme = theme_find("dark"),
 							  .colormap = colormap_find(colormap_name(i))};
 		char *svg = write_figure(painter, &figure, &length);

@@ -77,9 +77,9 @@ static void test_absent(void **state)
 static void test_paths(void **state)
 {
 	(void)state;
-	struct config *c =
-	    parse("{\"rope\": {\"theta\": 5, \"deep\": {\"er\": \"x\"}}, \"llama.rope.theta\": 6,"
-		  " \"llama\": {\"rope\": {\"theta\": 7, \"other\": 8}}, \"rope.x\": 9, \"list\": [1]}");
+	struct config *c = parse(
+	    "{\"rope\": {\"theta\": 5, \"deep\": {\"er\": \"x\"}}, \"llama.rope.theta\": 6,"
+	    " \"llama\": {\"rope\": {\"theta\": 7, \"other\": 8}}, \"rope.x\": 9, \"list\": [1, 2, [3]]}");
 	static const struct {
 		const char *key;
 		size_t value;
@@ -92,7 +92,15 @@ static void test_paths(void **state)
 		     {"rope.", 0},
 		     {".rope", 0},
 		     {"", 0},
-		     {"list.0", 0},
+		     {"list.0", 1},
+		     {"list.1", 2},
+		     {"list.2.0", 3},
+		     {"list.3", 0},
+		     {"list.2.1", 0},
+		     {"list.x", 0},
+		     {"list.", 0},
+		     {"list.99999999999999999999", 0},
+		     {"list.-1", 0},
 		     {"rope.theta.x", 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		size_t size = 0;

@@ -38,8 +38,10 @@ static enum attn_status capture_block(struct row_consumer *consumer, const struc
 
 struct known {
 	struct bundle expected;
-	size_t *ids, *types;
-	struct text_ids text;
+	const char *kind; /* of attention, where a model has several; or NULL */
+	size_t *ids, *types, *decoder_ids;
+	float *pixels;                /* of a picture; or NULL */
+	struct text_ids text, target; /* what a decoder beside an encoder reads */
 };
 
 static size_t *whole_numbers(const struct tensor *t)
@@ -48,6 +50,15 @@ static size_t *whole_numbers(const struct tensor *t)
 	assert_non_null(numbers);
 	for (size_t i = 0; i < t->count; i++)
 		numbers[i] = (size_t)tensor_get(t, i);
+	return numbers;
+}
+
+static float *numbers_of(const struct tensor *t)
+{
+	float *numbers = calloc(t->count, sizeof *numbers);
+	assert_non_null(numbers);
+	for (size_t i = 0; i < t->count; i++)
+		numbers[i] = (float)tensor_get(t, i);
 	return numbers;
 }
 
@@ -60,17 +71,27 @@ static void open_known(struct known *k, const char *path)
 	struct tensor *ids = bundle_tensor(&k->expected, "ids");
 	if (!ids)
 		ids = bundle_tensor(&k->expected, "in.input_ids");
+	struct tensor *pixels = bundle_tensor(&k->expected, "pixel_values");
 	struct tensor *types = bundle_tensor(&k->expected, "token_type_ids");
-	assert_non_null(ids);
-	k->ids = whole_numbers(ids);
+	assert_true(ids || pixels);
+	k->ids = ids ? whole_numbers(ids) : NULL;
 	k->types = types ? whole_numbers(types) : NULL;
-	k->text = (struct text_ids){k->ids, k->types, ids->count};
+	k->text = (struct text_ids){.ids = k->ids, .types = k->types, .count = ids ? ids->count : 0};
+	k->pixels = pixels ? numbers_of(pixels) : NULL;
+	k->kind = NULL;
+	k->decoder_ids = NULL;
+	struct tensor *target = bundle_tensor(&k->expected, "decoder_ids");
+	if (target)
+		k->target =
+		    (struct text_ids){.ids = k->decoder_ids = whole_numbers(target), .count = target->count};
 }
 
 static void close_known(struct known *k)
 {
 	free(k->ids);
 	free(k->types);
+	free(k->decoder_ids);
+	free(k->pixels);
 	bundle_release(&k->expected);
 }
 
@@ -78,10 +99,10 @@ static void close_known(struct known *k)
 static struct tensor *of_kind(const struct known *k, const char *what)
 {
 	char name[60];
-	snprintf(name, sizeof name, "%s.encoder", what);
+	snprintf(name, sizeof name, "%s.%s", what, k->kind ? k->kind : "encoder");
 	struct tensor *t = bundle_tensor(&k->expected, name);
 	snprintf(name, sizeof name, "%s.decoder", what);
-	return t ? t : bundle_tensor(&k->expected, name);
+	return t || k->kind ? t : bundle_tensor(&k->expected, name);
 }
 
 /* The largest difference of numbers[i] and element first + i, as a share of 1 and that. */
@@ -123,7 +144,7 @@ static void expect_weights(const char *model, const struct known *k, const struc
 static void expect_hidden(const char *model, const struct known *k, const struct row_source *source,
 			  const struct model *m)
 {
-	size_t size = k->text.count * m->a.width;
+	size_t size = source->shape.queries * m->a.width;
 	const struct tensor *all = of_kind(k, "hidden");
 	for (size_t i = 0; i <= m->a.layers; i++) {
 		char name[60];
@@ -135,6 +156,13 @@ static void expect_hidden(const char *model, const struct known *k, const struct
 			    difference(t, all ? i * size : 0, model_rows_hidden(source) + i * size, size),
 			    2e-5);
 	}
+}
+
+static void expect_logits(const char *model, const struct tensor *logits, const struct row_source *source,
+			  const struct model *m)
+{
+	assert_true(logits->count == source->shape.queries * model_outputs(m));
+	expect_near(model, "logits", difference(logits, 0, model_rows_logits(source), logits->count), 5e-5);
 }
 
 static struct row_source *rows_of(struct model *m, const struct known *k, const struct model_want *want)
@@ -176,13 +204,100 @@ static void check_model(const char *folder, const char *expected)
 	if (model_rows_finish(source, &err) != ATTN_OK)
 		fail_msg("%s", err.message);
 	expect_hidden(expected, &k, source, m);
-	if (logits) {
-		assert_true(logits->count == k.text.count * model_outputs(m));
+	if (logits)
+		expect_logits(expected, logits, source, m);
+	free(c.weights);
+	source->free(source);
+	model_free(m);
+	close_known(&k);
+}
+
+/* One kind of attention of an encoder and a decoder; hidden states are those of the stack that it is in. */
+static void check_kind(struct model *whole, struct known *k, const char *kind, const char *expected)
+{
+	struct capture c;
+	struct attn_error err;
+	bool encodes = strcmp(kind, "encoder") == 0, crosses = strcmp(kind, "cross") == 0;
+	struct model *m = encodes ? whole->encoder : whole;
+	struct row_source *source;
+	const struct model_want want = {.rows = {.weights = true},
+					.crossing = crosses,
+					.source = encodes ? NULL : &k->text,
+					.hidden = true,
+					.logits = !encodes && bundle_tensor(&k->expected, "logits")};
+	if (model_rows_new(&source, m, encodes ? &k->text : &k->target, &want, &err) != ATTN_OK)
+		fail_msg("%s: %s", expected, err.message);
+	assert_true(source->shape.cross == crosses);
+	k->kind = kind;
+	capture_rows(source, NULL, &c);
+	expect_weights(expected, k, &c);
+	if (model_rows_finish(source, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	k->kind = encodes ? kind : "decoder";
+	expect_hidden(expected, k, source, m);
+	const struct tensor *logits = bundle_tensor(&k->expected, "logits");
+	if (!encodes && logits)
+		expect_logits(expected, logits, source, m);
+	free(c.weights);
+	source->free(source);
+}
+
+static void check_translator(const char *folder, const char *expected)
+{
+	static const char *const kinds[] = {"encoder", "decoder", "cross"};
+	struct known k;
+	struct attn_error err;
+	open_known(&k, expected);
+	for (size_t i = 0; i < 3; i++) {
+		struct model *m;
+		if (model_open(&m, folder, &err) != ATTN_OK)
+			fail_msg("%s", err.message);
+		assert_non_null(m->encoder);
+		check_kind(m, &k, kinds[i], expected);
+		model_free(m);
+	}
+	close_known(&k);
+}
+
+/* One stack of a model that reads a picture, or a text beside another that does. */
+static void check_stack(struct model *m, struct known *k, const char *kind, const char *expected)
+{
+	struct capture c;
+	struct attn_error err;
+	struct row_source *source;
+	const struct text_ids picture = {.pixels = k->pixels,
+					 .count = architecture_lead(&m->a) + architecture_patches(&m->a)};
+	const struct tensor *logits = m->inner ? NULL : bundle_tensor(&k->expected, "logits");
+	bool classes = logits && m->a.family->pictures;
+	const struct model_want want = {.rows = {.weights = true}, .hidden = true, .logits = classes};
+	k->kind = kind;
+	if (model_rows_new(&source, m, m->a.family->pictures ? &picture : &k->text, &want, &err) != ATTN_OK)
+		fail_msg("%s: %s", expected, err.message);
+	capture_rows(source, NULL, &c);
+	expect_weights(expected, k, &c);
+	if (model_rows_finish(source, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	expect_hidden(expected, k, source, m);
+	if (classes) {
+		assert_int_equal(logits->count, model_outputs(m));
 		expect_near(expected, "logits",
 			    difference(logits, 0, model_rows_logits(source), logits->count), 5e-5);
 	}
 	free(c.weights);
 	source->free(source);
+}
+
+static void check_picture(const char *folder, const char *expected)
+{
+	struct known k;
+	struct model *m;
+	struct attn_error err;
+	open_known(&k, expected);
+	if (model_open(&m, folder, &err) != ATTN_OK)
+		fail_msg("%s", err.message);
+	if (m->vision)
+		check_stack(m, &k, "text", expected);
+	check_stack(m->vision ? m->vision : m, &k, "vision", expected);
 	model_free(m);
 	close_known(&k);
 }
@@ -200,7 +315,8 @@ static bool there(const char *path)
 }
 
 /* Every case of a folder whose model type is known. */
-static void check_folder(const char *folder, const char *const *names)
+static void check_folder(const char *folder, const char *const *names,
+			 void (*check)(const char *folder, const char *expected))
 {
 	char path[1000], expected[1100];
 	for (size_t i = 0; names[i]; i++) {
@@ -210,7 +326,7 @@ static void check_folder(const char *folder, const char *const *names)
 			print_message("skipped: there is no %s\n", expected);
 			skip();
 		}
-		check_model(path, expected);
+		check(path, expected);
 	}
 }
 
@@ -221,6 +337,9 @@ static void test_own(void **state)
 	check_model("tests/data/models/bert_min_config",
 		    "tests/data/models/bert_min_config/expected.safetensors");
 	check_model("samples/stories260K", "tests/data/models/stories260K/lily.expected.safetensors");
+	check_translator("tests/data/models/marian", "tests/data/models/marian/expected.safetensors");
+	check_translator("samples/aren-transliteration",
+			 "tests/data/models/aren-transliteration/achison.expected.safetensors");
 }
 
 static void test_families(void **state)
@@ -261,7 +380,23 @@ static void test_families(void **state)
 					    "falcon",
 					    "modernbert",
 					    NULL};
-	check_folder("families", names);
+	check_folder("families", names, check_model);
+}
+
+/* Pictures, and texts beside them. */
+static void test_pictures(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"vit", "clip", NULL};
+	check_folder("families", names, check_picture);
+}
+
+/* Encoders with decoders: both and the attention between them. */
+static void test_translators(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"t5_relu", "t5_gated", "bart", "marian", NULL};
+	check_folder("families", names, check_translator);
 }
 
 /* The same models as GGUF files. */
@@ -289,7 +424,7 @@ static void test_blocks(void **state)
 	(void)state;
 	static const char *const names[] = {"gguf_llama_blocks", "gguf_llama_q4_0", "gguf_llama_q4_k",
 					    "gguf_qwen2_q8_0", NULL};
-	check_folder("families", names);
+	check_folder("families", names, check_model);
 }
 
 static void test_trained(void **state)
@@ -367,8 +502,10 @@ static void test_selections(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_own),    cmocka_unit_test(test_families), cmocka_unit_test(test_gguf),
-	    cmocka_unit_test(test_blocks), cmocka_unit_test(test_trained),  cmocka_unit_test(test_selections),
+	    cmocka_unit_test(test_own),      cmocka_unit_test(test_families),
+	    cmocka_unit_test(test_gguf),     cmocka_unit_test(test_translators),
+	    cmocka_unit_test(test_pictures), cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_trained),  cmocka_unit_test(test_selections),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "consumers/gather.h"
+#include "consumers/spread.h"
 #include "planned_test.h"
 
 static void expect_near(const char *what, double got, double want)
@@ -19,13 +20,14 @@ static void expect_near(const char *what, double got, double want)
 
 static void expect_spread(const struct spread_consumer *s, size_t batch, size_t head, struct spread want)
 {
-	struct spread got = spread_of(s, batch, head);
+	struct spread got = spread_of(s, batch, 0, head);
 	assert_int_equal(got.queries, want.queries);
 	assert_int_equal(got.pairs, want.pairs);
 	expect_near("variance", got.variance, want.variance);
 	expect_near("entropy", got.entropy, want.entropy);
 	expect_near("largest", got.largest, want.largest);
 	expect_near("gradient", got.gradient, want.gradient);
+	expect_near("jacobian", got.jacobian, want.jacobian);
 }
 
 /* --- made-up rows --- */
@@ -56,10 +58,11 @@ static void feed(struct row_consumer *consumer, struct row_block block, const fl
  *   variance  (4.1325636 + 0.8728391 + 8.8038558) / 3 = 4.6030862
  *   entropy   (0.25 ln 4 + 0.75 ln 4/3 + 0) / 2 = 0.5623351 / 2
  *   largest   (0.75 + 1) / 2
- *   gradient  (0.1875 + 0.1875 + 0) / 3 */
+ *   gradient  (0.1875 + 0.1875 + 0) / 3
+ *   jacobian  (0.375 + 0) / 2 */
 static const float scores[] = {0, 1.0986123f, 5, 99, 7, 7}, weights[] = {0.25f, 0.75f, 1, 0, 0, 0};
 static const unsigned char attended[] = {1, 1, 1, 0, 0, 0};
-static const struct spread by_hand = {2, 3, 4.6030862, 0.28116757, 0.875, 0.125};
+static const struct spread by_hand = {2, 3, 4.6030862, 0.28116757, 0.875, 0.125, 0.1875};
 
 static void test_spread_by_hand(void **state)
 {
@@ -85,7 +88,7 @@ static void test_spread_of_heads(void **state)
 	     weights + KEYS, attended + KEYS);
 	expect_spread(&s, 1, 0, by_hand);
 	/* Half the distance of two, squared. */
-	expect_spread(&s, 1, 1, (struct spread){1, 2, 0.30173724, 0.56233514, 0.75, 0.1875});
+	expect_spread(&s, 1, 1, (struct spread){1, 2, 0.30173724, 0.56233514, 0.75, 0.1875, 0.375});
 	expect_spread(&s, 0, 1, (struct spread){0});
 	spread_consumer_release(&s);
 }
@@ -100,7 +103,8 @@ static void test_spread_with_rest(void **state)
 	for (int rest = 0; rest <= 1; rest++) {
 		assert_int_equal(spread_consumer_init(&s, &shape, SCORES_RAW, rest, NULL), ATTN_OK);
 		feed(&s.consumer, (struct row_block){.count = 1}, even, quarters, attended);
-		expect_spread(&s, 0, 0, (struct spread){1, 2, 0, rest ? 1.5 * log(2) : log(2), 0.25, 0.1875});
+		expect_spread(&s, 0, 0,
+			      (struct spread){1, 2, 0, rest ? 1.5 * log(2) : log(2), 0.25, 0.1875, 0.375});
 		spread_consumer_release(&s);
 	}
 }
@@ -130,7 +134,7 @@ static void test_spread_far_away(void **state)
 	assert_int_equal(spread_consumer_init(&s, &shape, SCORES_RAW, false, NULL), ATTN_OK);
 	for (int i = 0; i < 1000; i++)
 		feed(&s.consumer, (struct row_block){.count = 1}, far, one, attended);
-	expect_spread(&s, 0, 0, (struct spread){1000, 2000, 0.25, 0, 1, 0});
+	expect_spread(&s, 0, 0, (struct spread){1000, 2000, 0.25, 0, 1, 0, 0});
 	spread_consumer_release(&s);
 }
 
@@ -254,6 +258,7 @@ static struct spread spread_in_double(size_t head)
 		}
 		out.largest += largest / QUERIES;
 	}
+	out.jacobian = out.gradient / QUERIES;
 	out.gradient /= (double)out.pairs;
 	out.variance = squares / (double)out.pairs - pow(sum / (double)out.pairs, 2);
 	return out;

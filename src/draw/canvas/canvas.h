@@ -55,6 +55,18 @@ struct canvas_text {
 	struct rgb colour;
 };
 
+struct canvas_point {
+	double x, y;
+};
+
+/* A line through points, with round corners and ends; one point makes a disc. */
+struct canvas_stroke {
+	const struct canvas_point *points;
+	size_t count; /* at least 1 */
+	double width;
+	struct rgb colour;
+};
+
 struct canvas;
 struct pango_functions;
 
@@ -67,6 +79,7 @@ struct canvas_class {
 	void (*ramp)(struct canvas *canvas, struct rect r, bool vertical, const struct rgb *colours,
 		     size_t count);
 	void (*text)(struct canvas *canvas, const struct canvas_text *text);
+	void (*stroke)(struct canvas *canvas, const struct canvas_stroke *stroke);
 };
 
 struct canvas {
@@ -82,6 +95,9 @@ struct canvas_pixels {
 };
 
 void canvas_pixels_init(struct canvas_pixels *c, struct image *image, struct text_engine *text);
+
+/* The stroke of such a canvas: canvas_stroke.c. */
+void canvas_pixels_stroke(struct canvas *canvas, const struct canvas_stroke *stroke);
 
 enum {
 	CANVAS_UNITS = 100 /* lengths of the vector canvases, a pixel at 96 dpi */

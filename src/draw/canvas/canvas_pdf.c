@@ -119,9 +119,24 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 	text_show(canvas->text, c->context, t->text, t->style, t->x, t->y, t->direction);
 }
 
+/* A line to where it is already has its round ends: a disc. */
+static void stroke(struct canvas *canvas, const struct canvas_stroke *s)
+{
+	struct canvas_pdf *c = pdf_of(canvas);
+	const struct pango_functions *p = c->cairo;
+	set_colour(c, s->colour);
+	p->cairo_set_line_width(c->context, s->width);
+	p->cairo_set_line_cap(c->context, CAIRO_LINE_CAP_ROUND);
+	p->cairo_set_line_join(c->context, CAIRO_LINE_JOIN_ROUND);
+	p->cairo_move_to(c->context, s->points->x, s->points->y);
+	for (size_t i = s->count > 1; i < s->count; i++)
+		p->cairo_line_to(c->context, s->points[i].x, s->points[i].y);
+	p->cairo_stroke(c->context);
+}
+
 /* A clip is the current path: it needs no beginning. */
 static const struct vector_class pdf_class = {
-    .canvas = {fill, vector_hatch, vector_cells, ramp, text},
+    .canvas = {fill, vector_hatch, vector_cells, ramp, text, stroke},
     .image = add_image,
     .clip_add = clip_add,
     .clip_hatch = clip_hatch,

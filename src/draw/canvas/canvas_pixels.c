@@ -96,7 +96,7 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 	text_paint(canvas->text, image_of(canvas), t->text, t->style, t->x, t->y, t->direction, t->colour);
 }
 
-static const struct canvas_class pixels_class = {fill, hatch, cells, ramp, text};
+static const struct canvas_class pixels_class = {fill, hatch, cells, ramp, text, canvas_pixels_stroke};
 
 void canvas_pixels_init(struct canvas_pixels *c, struct image *image, struct text_engine *engine)
 {

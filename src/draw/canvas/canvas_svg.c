@@ -3,6 +3,7 @@
  *
  * Its lengths are pixels at 96 dpi with up to two decimals, so that the same
  * figure is the same bytes everywhere. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,8 +257,39 @@ static void text(struct canvas *canvas, const struct canvas_text *t)
 	text_lines(canvas->text, t->text, t->style, add_line, svg);
 }
 
+/* Points are not whole numbers of units: the nearest. */
+static void add_point(struct buffer *out, struct canvas_point point)
+{
+	add_length(out, (int)lround(point.x));
+	buffer_add_char(out, ' ');
+	add_length(out, (int)lround(point.y));
+}
+
+static void stroke(struct canvas *canvas, const struct canvas_stroke *s)
+{
+	struct buffer *out = svg_of(canvas)->out;
+	if (s->count == 1) {
+		buffer_add_string(out, "<circle");
+		add_attribute(out, "cx", (int)lround(s->points->x));
+		add_attribute(out, "cy", (int)lround(s->points->y));
+		add_attribute(out, "r", (int)lround(s->width / 2));
+		add_colour(out, "fill", s->colour);
+		buffer_add_string(out, "/>\n");
+		return;
+	}
+	buffer_add_string(out, "<path fill=\"none\" stroke-linejoin=\"round\" stroke-linecap=\"round\"");
+	add_colour(out, "stroke", s->colour);
+	add_attribute(out, "stroke-width", (int)lround(s->width));
+	buffer_add_string(out, " d=\"");
+	for (size_t i = 0; i < s->count; i++) {
+		buffer_add_char(out, i ? 'L' : 'M');
+		add_point(out, s->points[i]);
+	}
+	buffer_add_string(out, "\"/>\n");
+}
+
 static const struct vector_class svg_class = {
-    .canvas = {fill, vector_hatch, vector_cells, ramp, text},
+    .canvas = {fill, vector_hatch, vector_cells, ramp, text, stroke},
     .cells_begin = cells_begin,
     .cells_end = cells_end,
     .image = add_image,

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "consumers/grid.h"
+#include "draw/canvas/canvas_write.h"
 #include "draw/canvas/length.h"
 #include "draw/heatmap/colormap.h"
 #include "draw/heatmap/scale.h"
@@ -26,12 +27,6 @@ enum heatmap_numbers {
 	HEATMAP_NUMBERS_AUTO, /* where they fit into every cell */
 	HEATMAP_NUMBERS_ON,   /* cells grow until they fit; ATTN_USAGE when --cell or --size forbids */
 	HEATMAP_NUMBERS_OFF
-};
-
-enum heatmap_format {
-	HEATMAP_PNG,
-	HEATMAP_SVG,
-	HEATMAP_PDF
 };
 
 /* Where the colour scale ends. */
@@ -46,7 +41,7 @@ enum heatmap_range {
 struct heatmap_options {
 	const struct colormap *colormap; /* NULL: the default map; diverging, if values are signed */
 	const struct theme *theme;       /* NULL: light */
-	enum heatmap_format format;
+	enum canvas_format format;
 	size_t cell;         /* pixels a cell, as given (not scaled by dpi), and not reduced; 0: automatic */
 	size_t size;         /* longer side of the picture, exactly, pixels at 96 dpi; 0: automatic */
 	struct length width; /* of the picture, exactly, without `size` and `cell`; 0: automatic */
@@ -65,6 +60,18 @@ struct heatmap_options {
 	enum heatmap_numbers numbers;
 };
 
+/* A mark on the cell of a query and a key. */
+enum heatmap_mark_kind {
+	HEATMAP_SQUARE, /* a small one in its middle, or in a corner where it has a number */
+	HEATMAP_FRAME,  /* around it */
+	HEATMAP_DASHES  /* the same with gaps */
+};
+
+struct heatmap_mark {
+	size_t query, key; /* of those that the grid covers */
+	enum heatmap_mark_kind kind;
+};
+
 struct heatmap_panel {
 	const struct grid *grid;
 	const char *title; /* "head 3"; NULL: none.  Not drawn over a single panel */
@@ -81,6 +88,7 @@ struct heatmap_figure {
 	const char *query_title, *key_title;    /* axis titles; NULL: "query" and "key"; "": none */
 	bool scores;                            /* values are scores, and not weights */
 	const char *statistic;                  /* values are these, of heads: "entropy in bits"; NULL: no */
+	bool difference;                        /* values are A - B of weights, or of scores */
 	const char *note;                       /* one more line under the picture; NULL: none */
 	const char *order;                      /* a line that says what panels are ordered by; NULL: none */
 	bool signed_values;                     /* the scale goes to both sides of 0 */
@@ -92,6 +100,11 @@ struct heatmap_figure {
 
 	/* One for each of a grid's `queries` and `keys`: a line is drawn after it; NULL: none. */
 	const bool *query_ends, *key_ends;
+
+	const struct heatmap_mark *marks; /* on every panel; where cells are too small they are left out, and
+					   * a line under the picture says so */
+	size_t mark_count;
+	const char *mark_note; /* what they mean: a line under the picture */
 	struct heatmap_options options;
 };
 

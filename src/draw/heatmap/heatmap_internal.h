@@ -1,5 +1,5 @@
-/* A heatmap while it is drawn.  Each file below uses those above it: text, notes, measure, size
- * and paint, which heatmap_write.c joins. */
+/* A heatmap while it is drawn.  Each file below uses those above it: text, notes, marks,
+ * measure, size and paint, which heatmap_write.c joins. */
 #ifndef ATTN_DRAW_HEATMAP_HEATMAP_INTERNAL_H
 #define ATTN_DRAW_HEATMAP_HEATMAP_INTERNAL_H
 
@@ -74,6 +74,14 @@ size_t drawing_ticks(const struct drawing *d, const struct heatmap_layout *layou
 /* Append what the picture does not say by itself: reduction, labels left out,
  * colours beyond the scale, and the caller's note. */
 void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct heatmap_layout *layout);
+
+/* heatmap_marks.c */
+
+/* Whether cells are large enough for marks. */
+bool marks_fit(const struct heatmap_layout *layout);
+
+/* Paint the marks of the panel whose upper left corner is there, on cells whose last `gap` is a line. */
+void paint_marks(const struct drawing *d, struct canvas *canvas, int x0, int y0, int gap);
 
 /* heatmap_measure.c */
 

@@ -64,6 +64,8 @@ void heatmap_notes(struct buffer *notes, const struct drawing *d, const struct h
 		note_add(notes, ends_fit(d, LAYOUT_ROWS) && ends_fit(d, LAYOUT_COLS)
 				    ? "lines where sentences end"
 				    : "sentences are too short for lines where they end");
+	if (d->figure->mark_count > 0)
+		note_add(notes, marks_fit(layout) ? d->figure->mark_note : "cells are too small for marks");
 	if (d->figure->options.no_bar && d->scale.any_masked)
 		note_add(notes,
 			 d->figure->statistic ? "hatched cells have none" : "hatched cells are masked");

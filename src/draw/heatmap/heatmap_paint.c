@@ -224,6 +224,7 @@ static void paint_panel(struct cell_painter *p, size_t index)
 	paint_ends(p, LAYOUT_COLS, x0, y0);
 	frame_rect(p, (struct rect){x0, y0, l->panel_width, l->panel_height}, l->line);
 	paint_numbers(p, x0, y0);
+	paint_marks(d, p->canvas, x0, y0, p->line_width);
 	paint_panel_title(p, panel_title(d, index, title), l->panel_title_above, x0, y0);
 	if (d->figure->row_titles)
 		paint_outer_titles(p, index, x0, y0);

@@ -23,9 +23,7 @@ enum {
 /* Lengths of the layout a pixel at 96 dpi. */
 double heatmap_units(const struct heatmap_options *options)
 {
-	if (options->format != HEATMAP_PNG)
-		return CANVAS_UNITS;
-	return (options->dpi > 0 ? options->dpi : 96.0) / 96.0;
+	return canvas_units(options->format, options->dpi);
 }
 
 /* How much larger text is than it would be. */
@@ -37,7 +35,7 @@ double heatmap_font_factor(const struct heatmap_options *options)
 /* The longest side of a picture, in the layout's lengths. */
 static double most_side(const struct heatmap_options *options)
 {
-	return options->format == HEATMAP_PNG ? IMAGE_MAX_SIDE : (double)IMAGE_MAX_SIDE * CANVAS_UNITS;
+	return options->format == CANVAS_PNG ? IMAGE_MAX_SIDE : (double)IMAGE_MAX_SIDE * CANVAS_UNITS;
 }
 
 enum attn_status heatmap_check(const struct heatmap_options *options, struct attn_error *err)
@@ -77,7 +75,7 @@ enum side {
  * side: of the picture's width, or of its height. */
 static size_t side_limit(const struct heatmap_options *options, size_t panels, size_t across, enum side side)
 {
-	bool vector = options->format != HEATMAP_PNG;
+	bool vector = options->format != CANVAS_PNG;
 	double scale = vector ? 1.0 : heatmap_units(options);
 	double cell = options->cell ? (double)options->cell : 1.0;
 	double size = (double)options->size * scale;
@@ -160,7 +158,7 @@ void drawing_set_cells(struct drawing *d, size_t query_factor, size_t key_factor
 static bool try_layout(struct drawing *d, const struct heatmap_options *options, int least_cell)
 {
 	const struct layout_measure measure = {d, measure_label, measure_text};
-	bool vector = options->format != HEATMAP_PNG;
+	bool vector = options->format != CANVAS_PNG;
 	struct layout_request request = {
 	    .rows = d->rows,
 	    .cols = d->cols,
@@ -250,7 +248,7 @@ static enum attn_status fail_size(const struct drawing *d, struct attn_error *er
 enum attn_status drawing_lay_out(struct drawing *d, struct attn_error *err)
 {
 	const struct heatmap_options *options = &d->figure->options;
-	double unit = options->format == HEATMAP_PNG ? 1 : CANVAS_UNITS;
+	double unit = options->format == CANVAS_PNG ? 1 : CANVAS_UNITS;
 	size_t cells = d->rows * d->cols * d->figure->panel_count;
 	int least_cell = 0;
 	if (options->numbers == HEATMAP_NUMBERS_ON) {
@@ -279,7 +277,7 @@ enum attn_status drawing_check_extent(const struct drawing *d, double width, dou
 				      struct attn_error *err)
 {
 	const struct heatmap_options *options = &d->figure->options;
-	bool vector = options->format != HEATMAP_PNG;
+	bool vector = options->format != CANVAS_PNG;
 	double most = most_side(options), unit = vector ? CANVAS_UNITS : 1;
 	if (width <= most && height <= most && (vector || width * height * 3 <= IMAGE_MAX_BYTES))
 		return ATTN_OK;

@@ -55,7 +55,9 @@ const char *col_title(const struct drawing *d)
 const char *bar_title(const struct drawing *d)
 {
 	if (d->scale.tops)
-		return d->figure->scores ? "score / largest" : "weight / largest";
+		return d->figure->difference ? "A \u2212 B / largest"
+		       : d->figure->scores   ? "score / largest"
+					     : "weight / largest";
 	return value_name(d->figure);
 }
 

@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "draw/heatmap/heatmap_internal.h"
-#include "draw/image/png.h"
 #include "draw/text/fonts.h"
 #include "util/minmax.h"
 
@@ -83,38 +81,17 @@ static void drawing_init(struct drawing *d, struct heatmap_painter *painter,
 	d->col_numbers = all_numbers(d->col_labels);
 }
 
-/* Whether what Pango calls its font is one of those asked for, or stands for a name
- * that any font may. */
-static bool is_asked(const char *asked, const char *used)
-{
-	static const char *const generic[] = {"sans", "sans-serif", "serif",   "monospace",
-					      "mono", "cursive",    "fantasy", "system-ui"};
-	for (const char *at = asked; *at; at += *at == ',') {
-		at += strspn(at, " ");
-		size_t length = strcspn(at, ","), name = length;
-		while (name > 0 && at[name - 1] == ' ')
-			name--;
-		if (strncasecmp(at, used, name) == 0 && used[name] == '\0')
-			return true;
-		for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
-			if (strncasecmp(at, generic[i], name) == 0 && generic[i][name] == '\0')
-				return true;
-		at += length;
-	}
-	return false;
-}
-
 /* Take the figure's font, and note where there is none of that name. */
 static enum attn_status choose_font(struct heatmap_painter *painter, const struct heatmap_options *options,
 				    struct attn_error *err)
 {
 	text_engine_trim(painter->text);
 	enum attn_status status = text_engine_set(
-	    painter->text, options->font, options->format == HEATMAP_PNG ? TEXT_PIXELS : TEXT_VECTOR, err);
+	    painter->text, options->font, options->format == CANVAS_PNG ? TEXT_PIXELS : TEXT_VECTOR, err);
 	if (status != ATTN_OK || !options->font || painter->other_font)
 		return status;
 	const char *used = text_used_family(painter->text);
-	if (!used || is_asked(options->font, used))
+	if (!used || font_is_asked(options->font, used))
 		return ATTN_OK;
 	painter->other_font = strdup(used);
 	return painter->other_font ? ATTN_OK : attn_fail_memory(err);
@@ -130,7 +107,7 @@ static enum attn_status prepare(struct drawing *d, struct heatmap_painter *paint
 	/* Before the layout, whose lengths are ints: no side beyond what a picture has. */
 	double across = figure->options.panel_columns ? (double)figure->options.panel_columns : 1.0;
 	double cell = figure->options.cell ? (double)figure->options.cell : 1.0;
-	if (figure->options.format != HEATMAP_PNG)
+	if (figure->options.format != CANVAS_PNG)
 		cell *= CANVAS_UNITS;
 	if (figure->options.width.value > 0 || figure->options.size)
 		cell = 1.0;
@@ -141,78 +118,31 @@ static enum attn_status prepare(struct drawing *d, struct heatmap_painter *paint
 	return text_engine_status(painter->text, err);
 }
 
-/* What went wrong while painting. */
-static enum attn_status painted(const struct canvas *canvas, struct attn_error *err)
+static void paint(void *context, struct canvas *canvas)
 {
-	enum attn_status status = text_engine_status(canvas->text, err);
-	if (status == ATTN_OK && canvas->error.status != ATTN_OK)
-		status = attn_fail(err, canvas->error.status, "%s", canvas->error.message);
-	return status;
-}
-
-static enum attn_status draw_pixels(const struct drawing *d, struct image *out, struct attn_error *err)
-{
-	const struct heatmap_options *options = &d->figure->options;
-	enum attn_status status = image_init(out, (size_t)d->layout.width, (size_t)d->layout.height, err);
-	if (status == ATTN_OK && options->transparent)
-		status = image_clear(out, err);
-	struct canvas_pixels c;
-	canvas_pixels_init(&c, out, d->text);
-	if (status == ATTN_OK) {
-		if (!options->transparent && d->theme->kind == BACKGROUND_DARK)
-			c.canvas.class->fill(&c.canvas,
-					     (struct rect){0, 0, d->layout.width, d->layout.height},
-					     d->theme->background);
-		paint_figure(d, &c.canvas);
-		status = painted(&c.canvas, err);
-	}
-	if (status != ATTN_OK)
-		image_release(out);
-	return status;
-}
-
-static enum attn_status draw_vector(const struct drawing *d, struct buffer *out, struct attn_error *err)
-{
-	const struct heatmap_options *options = &d->figure->options;
-	struct canvas_sheet sheet = {
-	    .width = d->layout.width,
-	    .height = d->layout.height,
-	    .title = d->figure->title,
-	    .background = options->transparent ? NULL : &d->theme->background,
-	    .asked = options->width,
-	};
-	if (options->format == HEATMAP_SVG) {
-		struct canvas_svg c;
-		canvas_svg_begin(&c, out, d->text, &sheet);
-		paint_figure(d, &c.canvas);
-		canvas_svg_end(&c);
-		return painted(&c.canvas, err);
-	}
-	struct canvas_pdf c;
-	canvas_pdf_begin(&c, out, d->text, &sheet);
-	paint_figure(d, &c.canvas);
-	canvas_pdf_end(&c);
-	return painted(&c.canvas, err);
+	paint_figure(context, canvas);
 }
 
 enum attn_status heatmap_write(struct heatmap_painter *painter, const struct heatmap_figure *figure,
 			       FILE *stream, struct attn_error *err)
 {
+	const struct heatmap_options *options = &figure->options;
 	struct drawing d = {0};
-	struct image image = {0};
-	struct buffer out = BUFFER_INIT;
 	enum attn_status status = prepare(&d, painter, figure, err);
-	if (status == ATTN_OK && figure->options.format == HEATMAP_PNG) {
-		status = draw_pixels(&d, &image, err);
-		if (status == ATTN_OK)
-			status = image_write_png(stream, &image, 96.0 * d.units, err);
-	} else if (status == ATTN_OK) {
-		status = draw_vector(&d, &out, err);
-		if (status == ATTN_OK)
-			fwrite(out.data, 1, out.length, stream);
-	}
+	const struct canvas_page page = {
+	    .format = options->format,
+	    .dpi = options->dpi,
+	    .sheet = {.width = d.layout.width,
+		      .height = d.layout.height,
+		      .title = figure->title,
+		      .background = options->transparent ? NULL : &d.theme->background,
+		      .asked = options->width},
+	    .text = painter->text,
+	    .paint = paint,
+	    .context = &d,
+	};
+	if (status == ATTN_OK)
+		status = canvas_write(&page, stream, err);
 	heatmap_scale_release(&d.scale);
-	image_release(&image);
-	buffer_release(&out);
 	return status;
 }

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least
- * `least`, and the decimals that it needs. */
-static double round_step(double least, int *decimals)
+double tick_step(double least, int *decimals)
 {
 	static const double factors[] = {1.0, 2.0, 2.5, 5.0, 10.0};
 	int power = (int)floor(log10(least));
@@ -49,7 +47,7 @@ static size_t linear_ticks(const struct scale *s, int length, int least, struct 
 	size_t count = 0;
 	parts = parts < 1.0 ? 1.0 : parts > 6.0 ? 6.0 : parts;
 	int decimals;
-	double step = round_step(top / parts, &decimals);
+	double step = tick_step(top / parts, &decimals);
 	for (size_t i = 0; count < TICKS_MAX / 2 - 2; i++) {
 		double value = (double)i * step;
 		if (i > 0 && (top - value) / top * length < least)

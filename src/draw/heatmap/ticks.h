@@ -23,6 +23,10 @@ struct tick {
  * room, 5 and 2 times these.  Returns how many. */
 size_t ticks_make(const struct scale *scale, int length, int least, struct tick *ticks);
 
+/* The smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `least`, and the decimals that
+ * it needs. */
+double tick_step(double least, int *decimals);
+
 /* A number as they have it: as few digits as it needs, at most `digits`, "1e-5". */
 void tick_number(double value, int digits, char text[24]);
 

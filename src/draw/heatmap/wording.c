@@ -21,6 +21,8 @@ const char *value_name(const struct heatmap_figure *figure)
 {
 	if (figure->statistic)
 		return figure->statistic;
+	if (figure->difference)
+		return figure->scores ? "score, A \u2212 B" : "weight, A \u2212 B";
 	return figure->scores ? "score" : "weight";
 }
 
@@ -28,6 +30,8 @@ const char *value_names(const struct heatmap_figure *figure)
 {
 	if (figure->statistic)
 		return "values";
+	if (figure->difference)
+		return "differences";
 	return figure->scores ? "scores" : "weights";
 }
 

@@ -333,8 +333,10 @@ function fillAbout() {
 		list.append(term, text);
 	}
 	const word = document.createElement('p');
-	word.textContent = 'Rows are queries, columns are keys: a weight says how much a query takes from a key, in one head of one layer. ' +
-		'It is not an explanation of what a model decided.';
+	word.textContent = meta.difference
+		? 'Rows are queries, columns are keys, and each number is the weight of A less that of B, in one head of one layer.'
+		: 'Rows are queries, columns are keys: a weight says how much a query takes from a key, in one head of one layer. ' +
+			'It is not an explanation of what a model decided.';
 	$('about-text').replaceChildren(list, word);
 }
 

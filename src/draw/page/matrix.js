@@ -193,6 +193,8 @@ const matrixView = {
 			lines.push('not among the kept keys');
 		else if (Number.isNaN(w))
 			lines.push('masked');
+		else if (meta.difference)
+			lines.push(`A − B ${formatted(w)}`);
 		else {
 			let rank = 1, count = 0;
 			weights.row(q, (i, other) => {

@@ -143,7 +143,8 @@ const panel = {
 			surface.text(number(v), x, 25, {size: 12, align, colour: mutedColour()}));
 		surface.hatch(w - 50, 2, 11, 11);
 		surface.text('masked', w - 50, 25, {size: 12, colour: mutedColour()});
-		const scales = {all: 'up to the largest weight of all heads', head: 'up to this head’s largest weight', one: 'from 0 to 1'};
+		const what = meta.difference ? 'difference' : 'weight';
+		const scales = {all: `up to the largest ${what} of all heads`, head: `up to this head’s largest ${what}`, one: 'from 0 to 1'};
 		$('legend-text').textContent = `${scales[state.scale]}${state.transform === 'sqrt' ? ', square root' : ''}`;
 	},
 };

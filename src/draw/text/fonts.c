@@ -1,7 +1,9 @@
-/* Fonts by blocks of Unicode. */
+/* Fonts by blocks of Unicode, and their names. */
 #include "draw/text/fonts.h"
 
 #include <stddef.h>
+#include <string.h>
+#include <strings.h>
 
 const char *font_package(uint32_t code)
 {
@@ -23,4 +25,23 @@ const char *font_package(uint32_t code)
 		if (code >= blocks[i].first && code <= blocks[i].last)
 			return blocks[i].package;
 	return core;
+}
+
+bool font_is_asked(const char *asked, const char *used)
+{
+	static const char *const generic[] = {"sans", "sans-serif", "serif",   "monospace",
+					      "mono", "cursive",    "fantasy", "system-ui"};
+	for (const char *at = asked; *at; at += *at == ',') {
+		at += strspn(at, " ");
+		size_t length = strcspn(at, ","), name = length;
+		while (name > 0 && at[name - 1] == ' ')
+			name--;
+		if (strncasecmp(at, used, name) == 0 && used[name] == '\0')
+			return true;
+		for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
+			if (strncasecmp(at, generic[i], name) == 0 && generic[i][name] == '\0')
+				return true;
+		at += length;
+	}
+	return false;
 }

@@ -41,6 +41,8 @@
 	X(cairo_rotate)                                                                                      \
 	X(cairo_save)                                                                                        \
 	X(cairo_scale)                                                                                       \
+	X(cairo_set_line_cap)                                                                                \
+	X(cairo_set_line_join)                                                                               \
 	X(cairo_set_line_width)                                                                              \
 	X(cairo_set_source)                                                                                  \
 	X(cairo_set_source_rgb)                                                                              \
