@@ -205,19 +205,19 @@ _attn()
 	inspect) options="token pairs tokens heads far effects file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
-			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --rollout --flow --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
+			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --norms --rollout --flow --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
 		;;
 	merge)
 		options="--directory --context --output --weights --rankings --heatmaps --format --top --min-distance --threads
 			--quiet --help $forms $picture"
 		;;
 	heatmap)
-		options="--output --format --terminal --scores --statistic --head --layer --rollout --flow --mean --batch --order --image --patches
+		options="--output --format --terminal --scores --statistic --head --layer --norms --rollout --flow --mean --batch --order --image --patches
 			--skip-keys --threads --quiet --help $model $matrix $picture $settings"
 		;;
-	view) options="--output --head --layer --rollout --flow --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
+	view) options="--output --head --layer --norms --rollout --flow --mean --batch --title --markers --threads --quiet --help $model $matrix $settings" ;;
 	compare)
-		options="--what --scores-stage --tolerance --top --head --layer --rollout --flow --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
+		options="--what --scores-stage --tolerance --top --head --layer --norms --rollout --flow --mean --batch --query --input-b --head-b --layer-b --kernel --kernel-b
 			--model-b --text-b --text-file-b --ids-b --target-b --image-b --pixels-b --output $picture $view --pretty --threads --quiet --help $model $forms $settings"
 		;;
 	align)
@@ -229,14 +229,14 @@ _attn()
 			--theme --transparent --font --font-size --width --dpi --no-caption --threads --seconds --quiet --help
 			--text --tsv --json" ;;
 	"inspect token")
-		options="--to --steps --top --min-distance --head --layer --rollout --flow --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
+		options="--to --steps --top --min-distance --head --layer --norms --rollout --flow --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect pairs")
-		options="--pairs --conllu --relation --reverse --score --top --head --layer --rollout --flow --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
+		options="--pairs --conllu --relation --reverse --score --top --head --layer --norms --rollout --flow --mean --batch --threads --quiet --help --pretty $model $view $forms $settings"
 		;;
 	"inspect heads")
 		options="--similar --scaling --sizes --tokens --output --format --title --theme --transparent --font --font-size
-			--width --dpi --no-caption --rule --head --layer --rollout --flow --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
+			--width --dpi --no-caption --rule --head --layer --norms --rollout --flow --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
 	"inspect far")

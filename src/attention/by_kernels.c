@@ -39,6 +39,13 @@ static enum attn_status by_read(struct row_source *source, size_t worker, struct
 	return inner->read(inner, worker, block, err);
 }
 
+static enum attn_status by_value_norms(struct row_source *source, size_t batch, size_t head, float *norms,
+				       struct attn_error *err)
+{
+	struct row_source *inner = ((struct by_kernels *)source)->inner;
+	return inner->value_norms(inner, batch, head, norms, err);
+}
+
 static bool by_remark(struct row_source *source, char *text, size_t size)
 {
 	struct row_source *inner = ((struct by_kernels *)source)->inner;
@@ -67,6 +74,7 @@ enum attn_status rows_by_kernels(struct row_source **source, const struct kernel
 	k->source.start = inner->start ? by_start : NULL;
 	k->source.begin_layer = inner->begin_layer ? by_begin_layer : NULL;
 	k->source.read = by_read;
+	k->source.value_norms = inner->value_norms ? by_value_norms : NULL;
 	k->source.remark = inner->remark ? by_remark : NULL;
 	k->source.free = by_free;
 	*source = &k->source;

@@ -187,6 +187,7 @@ enum attn_status plan_run(const struct plan *plan, struct row_source **source, s
 				.query_work = engine_query_work,
 				.start = engine_start,
 				.read = engine_read,
+				.value_norms = a->has_values && plan->want.values ? engine_value_norms : NULL,
 				.free = engine_free};
 	engine->plan = plan;
 	engine->attention = a;

@@ -71,6 +71,10 @@ struct head_vectors {
 	bool in_place;              /* an input's: head h is where it says, else in its slot */
 };
 
+/* row_source.value_norms, of started rows that want values. */
+enum attn_status engine_value_norms(struct row_source *source, size_t batch, size_t head, float *norms,
+				    struct attn_error *err);
+
 struct engine {
 	struct row_source source; /* first: a source is cast to its engine */
 	const struct plan *plan;

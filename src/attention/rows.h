@@ -133,6 +133,12 @@ struct row_source {
 	enum attn_status (*read)(struct row_source *source, size_t worker, struct row_block *block,
 				 struct attn_error *err);
 
+	/* norms (keys): how long the value of each key is after the head's part of the output layer, or by
+	 * itself where there is none, of the layer whose rows can be read.  NULL: the source has no values;
+	 * else it was asked for them. */
+	enum attn_status (*value_norms)(struct row_source *source, size_t batch, size_t head, float *norms,
+					struct attn_error *err);
+
 	/* After rows were read: what is odd about them and worth a note, in text[size]; false:
 	 * nothing, or it was said.  NULL: there never is. */
 	bool (*remark)(struct row_source *source, char *text, size_t size);

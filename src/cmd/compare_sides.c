@@ -200,12 +200,14 @@ static enum attn_status plan_computed(struct side *side, struct rows_want want, 
 {
 	const struct rows_selection rows = selection_rows(&side->selected);
 	const struct kernels *before = kernels_swap(side->kernels);
+	want.values |= side->selected.norms;
 	enum attn_status status = inputs_plan(&side->in, &rows, want, err);
 	kernels_swap(before);
 	if (status == ATTN_OK && side->kernel)
 		status = rows_by_kernels(&side->in.rows.source, side->kernels, err);
 	side->in.all = side->in.rows.source;
-	return status;
+	return status == ATTN_OK && side->selected.norms ? inputs_show_norms(&side->in, &side->selected, err)
+							 : status;
 }
 
 static enum attn_status plan_side(struct sides *s, struct side *side, struct attn_error *err)

@@ -69,7 +69,7 @@ static const char usage[] =
     "      --xlabel TEXT, --ylabel TEXT\n"
     "                        titles of columns and rows; '' for none [key and query]\n"
     "      --no-colorbar     no colour bar\n"
-    "      --no-caption      no caption under the picture\n"
+    "      --no-caption      no caption\n"
     "      --markers WHAT    subword markers of labels: keep or drop [drop]\n";
 
 static const char usage_end[] = "      --threads N       threads [the processors that this process may use]\n"

@@ -238,10 +238,33 @@ enum attn_status inputs_focus(struct inputs *in, struct selection *selection, co
 	return bundle_override(&in->bundle, "layer", number, NULL, err);
 }
 
+/* --norms, of rows that were planned with values. */
+enum attn_status inputs_show_norms(struct inputs *in, const struct selection *selection,
+				   struct attn_error *err)
+{
+	struct named_rows view;
+	if (in->info->shape.signed_weights)
+		return attn_fail(
+		    err, ATTN_USAGE,
+		    "'--norms' makes shares of weights of at least 0, found those of differential "
+		    "attention");
+	if (!in->rows.source->value_norms)
+		return attn_fail(err, ATTN_USAGE, "'--norms' needs values, and %s",
+				 in->subject.attention
+				     ? "there are none"
+				     : "a stored result has weights alone: give the input it was "
+				       "made from");
+	TRY(view_norms_open(&view, &in->rows, selection->heads, err));
+	inputs_show(in, &view);
+	in->note = strdup("weights times the lengths of values, as shares of a row");
+	return in->note ? ATTN_OK : attn_fail_memory(err);
+}
+
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err)
 {
 	const struct rows_selection rows = selection_rows(selection);
-	return inputs_plan(in, &rows, (struct rows_want){.weights = true}, err);
+	TRY(inputs_plan(in, &rows, (struct rows_want){.weights = true, .values = selection->norms}, err));
+	return selection->norms ? inputs_show_norms(in, selection, err) : ATTN_OK;
 }
 
 void inputs_show(struct inputs *in, struct named_rows *view)

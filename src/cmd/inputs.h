@@ -82,7 +82,11 @@ struct selection;
 enum attn_status inputs_focus(struct inputs *in, struct selection *selection, const char *option,
 			      struct attn_error *err);
 
-/* The same for the weights of a selection. */
+/* Show what weights make of values, as --norms says: ATTN_USAGE where there are none. */
+enum attn_status inputs_show_norms(struct inputs *in, const struct selection *selection,
+				   struct attn_error *err);
+
+/* Plan the weights of a selection, or what --norms makes of them. */
 enum attn_status plan_weights(struct inputs *in, const struct selection *selection, struct attn_error *err);
 
 /* Show *view instead, which wraps what was shown before and becomes in->rows. */
@@ -102,6 +106,7 @@ struct selection_options {
 	const char *heads, *layers, *batch;
 	bool mean;
 	enum layers_over over; /* --rollout, --flow */
+	bool norms;            /* --norms */
 };
 
 struct selection {
@@ -110,13 +115,15 @@ struct selection {
 	/* What selection_join makes one of; and whether the largest weights do. */
 	bool join_heads, join_layers, largest;
 	bool every_head; /* no list of heads was given */
+	bool norms;      /* weights are those of values, too: by plan_weights */
 	enum layers_over over;
 };
 
 /* --head, --layer and --mean in a table of options and a usage. */
 #define SELECTION_OPTIONS                                                                                    \
 	{"head", required_argument, NULL, OPTION_HEAD}, {"layer", required_argument, NULL, OPTION_LAYER},    \
-	    {"rollout", no_argument, NULL, OPTION_ROLLOUT}, {"flow", no_argument, NULL, OPTION_FLOW},        \
+	    {"norms", no_argument, NULL, OPTION_NORMS}, {"rollout", no_argument, NULL, OPTION_ROLLOUT},      \
+	    {"flow", no_argument, NULL, OPTION_FLOW},                                                        \
 	{                                                                                                    \
 		"mean", no_argument, NULL, OPTION_MEAN                                                       \
 	}
@@ -124,11 +131,13 @@ struct selection {
 static inline bool is_selection_option(int id)
 {
 	return id == OPTION_HEAD || id == OPTION_LAYER || id == OPTION_BATCH || id == OPTION_MEAN ||
-	       id == OPTION_ROLLOUT || id == OPTION_FLOW;
+	       id == OPTION_ROLLOUT || id == OPTION_FLOW || id == OPTION_NORMS;
 }
 
 /* How --help tells of those that go over layers. */
-#define OVER_LAYERS_USAGE "      --rollout, --flow all layers as one (see attn-attention(7))\n"
+#define OVER_LAYERS_USAGE                                                                                    \
+	"      --norms           weights by the lengths of values\n"                                         \
+	"      --rollout, --flow all layers as one\n"
 
 /* Take one of these, or OPTION_BATCH. */
 void selection_option(struct selection_options *s, int id, const char *value);

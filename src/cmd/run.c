@@ -385,7 +385,11 @@ static enum attn_status open_inputs(struct run_command *c, int argc, char **argv
 		    "would give",
 		    joins);
 	const struct rows_selection rows = selection_rows(&c->selected);
-	TRY(inputs_plan(&c->in, &rows, wanted(c), err));
+	struct rows_want want = wanted(c);
+	want.values |= c->selected.norms;
+	TRY(inputs_plan(&c->in, &rows, want, err));
+	if (c->selected.norms)
+		TRY(inputs_show_norms(&c->in, &c->selected, err));
 	TRY(take_out_heads(c, err));
 	TRY(keep_layers(c, err));
 	return selection_show(&c->selected, &c->in, err);

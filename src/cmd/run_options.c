@@ -51,7 +51,7 @@ const char run_usage[] =
     "                          which 'attn merge' makes the outputs that are asked for\n"
     "      --dry-run           compute and write nothing: print what it would cost\n"
     "      --lengths LIST      with it: on these many tokens, such as 1024,2048\n"
-    "      --plot FILE         and plot that: png, svg or pdf\n"
+    "      --plot FILE         and plot that\n"
     "\n" OUTPUTS_USAGE(
 	SCORES_USAGE,
 	PRETTY_USAGE) "\n"
@@ -61,7 +61,8 @@ const char run_usage[] =
 		      "                          or of some, as in max:0,3-5 [all]\n"
 		      "      --layer LIST        layers of a stored result or model; mean or max of\n"
 		      "                          all [all]\n"
-		      "      --rollout, --flow   all layers as one (see attn-attention(7))\n"
+		      "      --norms             weights by the lengths of values\n"
+		      "      --rollout, --flow   all layers as one\n"
 		      "      --mean              one mean of the heads of --head LIST, the layers of\n"
 		      "                          --layer LIST\n"
 		      "\n"
@@ -69,7 +70,7 @@ const char run_usage[] =
 		      "Of a model alone:\n"
 		      "      --hidden FILE       (layers + 1, tokens, width)\n"
 		      "      --logits FILE       (tokens, ids)\n"
-		      "      --next K            print the K likeliest next tokens\n";
+		      "      --next K            K likeliest next tokens\n";
 
 const char run_usage_end[] = "      --threads N         threads [the processors that this process may use]\n"
 			     "      --quiet             say nothing beside results but errors\n"

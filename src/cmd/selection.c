@@ -102,6 +102,8 @@ void selection_option(struct selection_options *s, int id, const char *value)
 		s->layers = value;
 	else if (id == OPTION_BATCH)
 		s->batch = value;
+	else if (id == OPTION_NORMS)
+		s->norms = true;
 	else if (id == OPTION_ROLLOUT || id == OPTION_FLOW)
 		s->over = id == OPTION_FLOW ? LAYERS_FLOW : LAYERS_ROLLOUT;
 	else
@@ -185,6 +187,7 @@ static enum attn_status find_joins(struct selection *s, const struct selection_o
 			 (options->mean && options->layers && selection_count(s->layers, shape->layers) > 1);
 	s->largest = largest;
 	s->over = options->over;
+	s->norms = options->norms;
 	if (s->over == LAYERS_APART)
 		return ATTN_OK;
 	if (s->join_layers)
@@ -220,9 +223,11 @@ enum attn_status selection_open(struct selection *s, const struct selection_opti
 const char *selection_joins(const struct selection *s, const struct selection_options *options, char *text,
 			    size_t size)
 {
-	if (!s->join_heads && !s->join_layers && s->over == LAYERS_APART)
+	if (!s->norms && !s->join_heads && !s->join_layers && s->over == LAYERS_APART)
 		return NULL;
-	if (s->over != LAYERS_APART)
+	if (s->norms)
+		snprintf(text, size, "--norms");
+	else if (s->over != LAYERS_APART)
 		snprintf(text, size, "%s", over_option(s));
 	else if (options->mean)
 		snprintf(text, size, "--mean");
@@ -281,7 +286,7 @@ enum attn_status selection_join(struct selection *s, struct inputs *in, struct a
 
 bool selection_has_contexts(const struct selection *s, const struct rows_shape *shape)
 {
-	return !s->join_heads && !s->join_layers && s->over == LAYERS_APART &&
+	return !s->norms && !s->join_heads && !s->join_layers && s->over == LAYERS_APART &&
 	       selection_count(s->heads, shape->heads) == shape->heads;
 }
 

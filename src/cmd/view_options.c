@@ -241,6 +241,10 @@ enum attn_status view_apply(const struct view_request *r, struct inputs *in, con
 	struct buffer note = BUFFER_INIT;
 	if (!*r->option && !r->words_default)
 		return ATTN_OK;
+	if (in->note) /* of a view below */
+		add_note(&note, in->note);
+	free(in->note);
+	in->note = NULL;
 	enum attn_status status = check(r, in, err);
 	if (status == ATTN_OK && (r->words || r->words_default))
 		status = join_words(r, in, self, &note, err);

@@ -217,6 +217,18 @@ static enum attn_status rows_read(struct row_source *source, size_t worker, stru
 	return ATTN_OK;
 }
 
+/* Of a head that is taken out nothing is added. */
+static enum attn_status rows_value_norms(struct row_source *source, size_t batch, size_t head, float *norms,
+					 struct attn_error *err)
+{
+	struct model_rows *r = (struct model_rows *)source;
+	const bool *without = r->forward.without;
+	if (!without || !without[r->forward.layer * source->shape.heads + head])
+		return r->engine->value_norms(r->engine, batch, head, norms, err);
+	memset(norms, 0, source->shape.keys * sizeof *norms);
+	return ATTN_OK;
+}
+
 static size_t rows_query_work(const struct row_source *source, size_t batch, size_t query)
 {
 	(void)batch;
@@ -290,6 +302,7 @@ static struct row_source source_of(const struct architecture *a, size_t tokens, 
 	    .start = rows_start,
 	    .begin_layer = rows_begin_layer,
 	    .read = rows_read,
+	    .value_norms = rows_value_norms,
 	    .free = rows_free,
 	};
 }

@@ -49,6 +49,13 @@ enum attn_status view_phrases_open(struct named_rows *view, const struct named_r
 enum attn_status view_scores_open(struct named_rows *view, const struct named_rows *inner,
 				  enum score_stage stage, struct attn_error *err);
 
+/* In place of each weight a_ij its part of the row's sum of vectors, by their lengths:
+ *   |a_ij f_j| / sum_k |a_ik f_k|,  f_j = v_j W_O, or v_j where there is no output layer
+ * (Kobayashi et al. 2020).  The inner source must have value_norms; of its heads only those of
+ * heads[shape.heads] (NULL: all) may be read. */
+enum attn_status view_norms_open(struct named_rows *view, const struct named_rows *inner, const bool *heads,
+				 struct attn_error *err);
+
 /* Which heads and layers a view shows, and what it makes of them.  The arrays are not kept;
  * NULL means all. */
 struct view_heads {

@@ -50,6 +50,7 @@ enum attn_status view_scores_open(struct named_rows *view, const struct named_ro
 	v->base.source.begin_layer = view_base_begin_layer;
 	v->base.source.read = scores_read;
 	v->base.source.free = scores_free;
+	v->base.source.value_norms = NULL;
 	v->base.source.shape.signed_weights = true;
 	bool ok = view_info_copy(&view->info, &inner->info);
 	view->info.shape.signed_weights = true;

@@ -72,6 +72,7 @@ enum attn_status without_open(struct row_source **source, const bool *without, s
 	w->source.begin_layer = w->inner->begin_layer ? begin_layer : NULL;
 	w->source.read = read;
 	w->source.query_work = NULL;
+	w->source.value_norms = NULL;
 	w->source.remark = w->inner->remark ? remark : NULL;
 	w->source.free = release;
 	*source = &w->source;
