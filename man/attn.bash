@@ -240,7 +240,7 @@ _attn()
 			--jsonl --columns $settings"
 		;;
 	"inspect far")
-		options="--windows --links --distance --top --head --layer --rollout --flow --mean --batch --threads --quiet --help --query $view $model
+		options="--windows --links --distance --top --head --layer --norms --rollout --flow --mean --batch --threads --quiet --help --query $view $model
 			--pretty --tsv --json --jsonl --columns $settings"
 		;;
 	"inspect effects")
