@@ -84,7 +84,7 @@ _attn()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case $command,${COMP_WORDS[i]} in
 		,run | ,merge | ,heatmap | ,view | ,compare | ,align | ,inspect | ,bench | ,help) command=${COMP_WORDS[i]} ;;
-		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,path | inspect,effects | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
+		inspect,token | inspect,pairs | inspect,tokens | inspect,heads | inspect,far | inspect,path | inspect,effects | inspect,file | inspect,model) command="inspect ${COMP_WORDS[i]}" ;;
 		esac
 	done
 
@@ -189,7 +189,7 @@ _attn()
 		;;
 	--head | --head-b | --layer | --layer-b | --text-b | --target-b | --batch | --patches | --skip-keys | --columns | --top | --min-distance | --cell | --size | --dpi | --title | --max | --clip | \
 		--font | --font-size | --width | --shape | --shard | --threads | --seconds | --query | --key | --top-keys | \
-		--exclude-token | --text-pair | --target | --generate | --without-head | --sort | --next-token | --next | --tolerance | --relation | --median | --special | --null | --gold-first)
+		--exclude-token | --text-pair | --target | --generate | --without-head | --sort | --next-token | --next | --tolerance | --relation | --median | --special | --null | --gold-first | --windows | --distance)
 		return
 		;;
 	esac
@@ -202,7 +202,7 @@ _attn()
 	case $command in
 	"") options="run merge heatmap view compare align inspect bench help --help --version --verbose" ;;
 	help) options="run merge heatmap view compare align inspect bench roles" ;;
-	inspect) options="token pairs tokens heads path effects file model --help" ;;
+	inspect) options="token pairs tokens heads far path effects file model --help" ;;
 	run)
 		options="--directory --context --output --weights --scores --q --k --v --rankings --heatmaps --scores-stage
 			--format --top --min-distance --shard --dry-run --lengths --plot --head --layer --norms --rollout --flow --mean --threads --quiet --help --hidden --logits --next --pretty $model $matrix $forms $picture $settings"
@@ -239,6 +239,10 @@ _attn()
 			--width --dpi --no-caption --rule --head --layer --norms --rollout --flow --mean --batch --threads --quiet --help --query $view $model --pretty --tsv --json
 			--jsonl --columns $settings"
 		;;
+	"inspect far")
+		options="--windows --links --distance --top --head --layer --norms --rollout --flow --mean --batch --threads --quiet --help --query $view $model
+			--pretty --tsv --json --jsonl --columns $settings"
+		;;
 	"inspect path")
 		options="--to --greedy --by-head --head --layer --batch --norms --threads --quiet --help $model --pretty --tsv --json --jsonl --columns $settings"
 		;;
@@ -251,7 +255,7 @@ _attn()
 	"inspect tokens") options="--text --text-file --text-pair --no-special --pretty --tsv --json --jsonl --columns --quiet --help" ;;
 	esac
 	if [[ $command == help && $before == inspect ]]; then
-		options="token pairs tokens heads path effects file model"
+		options="token pairs tokens heads far path effects file model"
 	fi
 	case $command,$word in
 	run,-* | merge,-* | heatmap,-* | view,-* | compare,-* | align,-* | bench,* | inspect\ *,-* | ,* | help,* | inspect,*)

@@ -12,7 +12,7 @@ tokens     attention util
 input      attention tokens util
 files      input tokens attention util
 result     files input tokens attention util
-consumers  attention tokens util
+consumers  kernels attention tokens util
 tokenizer  files tokens util
 draw       consumers tokens attention util
 model      input files consumers kernels tokens attention util

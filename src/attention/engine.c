@@ -55,12 +55,24 @@ static void move_to_places(struct row_block *block, size_t value_size)
 	}
 }
 
+/* Say which keys the rows attend to, where that is a span each. */
+static void find_spans(const struct engine *engine, struct workspace *w, struct row_block *block)
+{
+	const struct masking *m = &engine->attention->masking;
+	if (!masking_is_interval(m))
+		return;
+	for (size_t r = 0; r < block->count; r++)
+		masking_interval(m, block->batch, block->query + r, &w->spans[r].first, &w->spans[r].end);
+	block->spans = w->spans;
+}
+
 static void clear_block(struct row_block *block)
 {
 	memset(block->scores, 0, sizeof block->scores);
 	block->unscaled_weights = block->context = block->weights = NULL;
 	block->shares = NULL;
 	block->cells = NULL;
+	block->spans = NULL;
 }
 
 /* The reference's memory, once.  False: no memory. */
@@ -101,7 +113,9 @@ static enum attn_status read_difference(struct engine *engine, struct workspace 
 {
 	const struct attention *a = engine->attention;
 	float lambda = a->lambda[block->head];
-	struct row_block second = *block;
+	struct row_block second;
+	block->spans_only = false; /* whole rows are subtracted */
+	second = *block;
 	if (!engine->by_tiles[block->head] && !reference_allocate(engine, w))
 		return attn_fail_memory(err);
 	second.weights_place = second.context_place = NULL;
@@ -129,8 +143,10 @@ static enum attn_status engine_read(struct row_source *source, size_t worker, st
 {
 	struct engine *engine = (struct engine *)source;
 	struct workspace *w = &engine->workers[worker];
-	return is_differential(engine->attention) ? read_difference(engine, w, block, err)
-						  : read_map(engine, 0, w, block, err);
+	enum attn_status status = is_differential(engine->attention) ? read_difference(engine, w, block, err)
+								     : read_map(engine, 0, w, block, err);
+	find_spans(engine, w, block);
+	return status;
 }
 
 /* --- start -------------------------------------------------------------------- */

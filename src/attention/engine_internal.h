@@ -49,6 +49,8 @@ struct workspace {
 	unsigned char *cells;                 /* (ROWS_BLOCK, keys) */
 	float *first_weights, *first_context; /* the same of the first of two maps */
 
+	struct key_span spans[ROWS_BLOCK];
+
 	double *row, *scratch; /* (keys): scores of a reference row, and memory to normalise it */
 	double *unscaled;      /* (keys): the same scores before they are scaled */
 	double *sums;          /* (e) */
@@ -106,6 +108,12 @@ struct engine {
 static inline bool gives_weights(const struct engine *engine, const struct row_block *block)
 {
 	return engine->want.weights && !block->no_weights;
+}
+
+/* Whether the block has spans, and nobody needs more of it. */
+static inline bool gives_spans_only(const struct engine *engine, const struct row_block *block)
+{
+	return block->spans_only && masking_is_interval(&engine->attention->masking);
 }
 
 /* One attention map of a head: a head has two in differential attention. */

@@ -239,22 +239,41 @@ void clear_columns(float *rows, size_t stride, size_t count, size_t first, size_
 		memset(rows + q * stride + first, 0, (end - first) * sizeof *rows);
 }
 
-/* Normalise kept scores into rows (count, keys) of weights. */
-static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache)
+/* Normalise kept scores into rows (count, keys) of weights; 0 what is masked, with `spans_only` as far
+ * as that comes by the way. */
+static void write_weights(const struct engine *engine, const struct tile *t, float *rows, bool past_cache,
+			  bool spans_only)
 {
 	size_t keys = engine->keys, end = t->mask.end;
-	for (size_t first = 0; first < end; first += KEY_BLOCK) {
+	for (size_t first = spans_only ? t->mask.first / KEY_BLOCK * KEY_BLOCK : 0; first < end;
+	     first += KEY_BLOCK) {
 		_Alignas(64) float factor[TILE] = {0};
 		size_t count = size_min(end - first, KEY_BLOCK);
 		if (!t->attended[first / KEY_BLOCK]) {
-			clear_columns(rows, keys, t->count, first, first + count);
+			if (!spans_only)
+				clear_columns(rows, keys, t->count, first, first + count);
 			continue;
 		}
 		step_factors(t, first / KEY_BLOCK, factor);
 		engine->kernels->unpack(rows + first, keys, t->scores + first * TILE, t->count, count, factor,
 					past_cache);
 	}
-	clear_columns(rows, keys, t->count, end, keys);
+	if (!spans_only)
+		clear_columns(rows, keys, t->count, end, keys);
+}
+
+static void write_cells(const struct engine *engine, const struct workspace *w, struct row_block *block)
+{
+	bool shared = masking_is_shared(&engine->attention->masking);
+	for (size_t r = 0; r < block->count; r++) {
+		unsigned char *row = w->cells + r * engine->keys;
+		if (r > 0 && shared)
+			memcpy(row, w->cells, engine->keys);
+		else
+			masking_row(&engine->attention->masking, block->batch, block->head, block->query + r,
+				    row);
+	}
+	block->cells = w->cells;
 }
 
 /* Where the block's rows go: where a consumer wants them, or into the workspace. */
@@ -262,16 +281,8 @@ static void find_places(const struct engine *engine, const struct workspace *w, 
 {
 	if (gives_weights(engine, block)) {
 		block->weights = weight_rows(w, block);
-		bool shared = masking_is_shared(&engine->attention->masking);
-		for (size_t r = 0; r < block->count; r++) {
-			unsigned char *row = w->cells + r * engine->keys;
-			if (r > 0 && shared)
-				memcpy(row, w->cells, engine->keys);
-			else
-				masking_row(&engine->attention->masking, block->batch, block->head,
-					    block->query + r, row);
-		}
-		block->cells = w->cells;
+		if (!gives_spans_only(engine, block))
+			write_cells(engine, w, block);
 	}
 	if (engine->want.context) {
 		if (!block->context_place) {
@@ -287,7 +298,7 @@ static void write_tile(const struct engine *engine, const struct workspace *w, c
 {
 	if (gives_weights(engine, block) && !engine->whole_rows)
 		write_weights(engine, t, weight_rows(w, block) + t->row * engine->keys,
-			      block->weights_place != NULL);
+			      block->weights_place != NULL, gives_spans_only(engine, block));
 	if (engine->want.context)
 		engine->kernels->unpack(block->context_place + t->row * block->context_stride,
 					block->context_stride, t->context, t->count,

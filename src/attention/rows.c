@@ -88,10 +88,11 @@ static struct row_block block_of_task(const struct stream *s, size_t task)
 	    .count = run->count,
 	    .keys = shape->keys,
 	};
-	block.no_context = block.no_weights = true;
+	block.no_context = block.no_weights = block.spans_only = true;
 	for (size_t i = 0; i < s->consumer_count; i++) {
 		block.no_context &= s->consumers[i]->no_context || s->consumers[i]->passive;
 		block.no_weights &= s->consumers[i]->no_weights || s->consumers[i]->passive;
+		block.spans_only &= s->consumers[i]->spans_only || s->consumers[i]->passive;
 		if (s->consumers[i]->place)
 			s->consumers[i]->place(s->consumers[i], &block);
 	}

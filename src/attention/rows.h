@@ -48,6 +48,11 @@ static inline bool cell_has_weight(unsigned char cell)
 	return cell == CELL_ATTENDED || cell == CELL_UNSCALED;
 }
 
+/* Keys [first, end) of a row. */
+struct key_span {
+	size_t first, end;
+};
+
 /* The stages of a score. */
 enum score_stage {
 	SCORES_PRODUCT, /* of a query and a key, before it is scaled */
@@ -61,7 +66,9 @@ enum score_stage {
 struct row_block {
 	size_t batch, layer, head, query, count, keys;
 	const float *weights;              /* (count, keys): in [0, 1] unless signed; masked is exactly 0 */
-	const unsigned char *cells;        /* (count, keys): enum cell */
+	const unsigned char *cells;        /* (count, keys): enum cell; see spans_only */
+	const struct key_span *spans;      /* (count): row r attends to the keys of spans[r], which all are
+					    * CELL_ATTENDED, and to no other; NULL: see cells */
 	const float *scores[SCORE_STAGES]; /* (count, keys) each; NULL unless the source was asked for */
 	const float *unscaled_weights;     /* (count, keys): weights of the same scores before any scale
 					    * and temperature; NULL unless asked for */
@@ -77,12 +84,28 @@ struct row_block {
 	 * cells, which are then NULL or not, as is less work. */
 	bool no_context, no_weights;
 
+	/* Set before the block is read: where it has spans, nobody looks at weights outside of them,
+	 * which are then anything, nor at cells, which are then NULL. */
+	bool spans_only;
+
 	/* Where a consumer wants things to be put, or NULL: set before the block is read.  A
 	 * source that computes them may put them there, and then points to it. */
 	float *weights_place; /* (count, keys) */
 	float *context_place; /* (count, value size; context_stride) */
 	size_t context_stride;
 };
+
+/* The keys of row `r` that may have a weight. */
+static inline struct key_span row_span(const struct row_block *block, size_t r)
+{
+	return block->spans ? block->spans[r] : (struct key_span){0, block->keys};
+}
+
+/* The cells of row `r`; NULL: it has a span. */
+static inline const unsigned char *row_cells(const struct row_block *block, size_t r)
+{
+	return block->spans ? NULL : block->cells + r * block->keys;
+}
 
 /* A source computes nothing until it is started, so that a command can lay out what it
  * will make of the rows, and refuse, before any work. */
@@ -143,6 +166,10 @@ struct row_consumer {
 
 	/* Neither contexts nor shares matter to the consumer; neither weights nor cells. */
 	bool no_context, no_weights;
+
+	/* What lies outside of a block's spans does not matter to the consumer, nor do cells where there
+	 * are spans. */
+	bool spans_only;
 
 	/* No reason to go on: a consumer that only looks at what others are streamed. */
 	bool passive;

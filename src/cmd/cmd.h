@@ -28,8 +28,8 @@ extern const struct command *const inspect_commands[]; /* attn inspect ... */
 extern const struct command command_run, command_merge, command_heatmap, command_view, command_compare,
     command_align, command_inspect, command_bench, command_help;
 extern const struct command command_inspect_token, command_inspect_pairs, command_inspect_tokens,
-    command_inspect_heads, command_inspect_path, command_inspect_effects, command_inspect_file,
-    command_inspect_model;
+    command_inspect_heads, command_inspect_far, command_inspect_path, command_inspect_effects,
+    command_inspect_file, command_inspect_model;
 
 /* The entry called `name`; NULL and ATTN_USAGE with a suggestion otherwise. */
 const struct command *command_find(const struct command *const *table, const char *of, const char *name,

@@ -8,6 +8,7 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "       attn inspect pairs PAIRS [options] INPUT...\n"
 			    "       attn inspect tokens MODEL (--text TEXT | --text-file FILE) [options]\n"
 			    "       attn inspect heads [options] INPUT...\n"
+			    "       attn inspect far [options] INPUT...\n"
 			    "       attn inspect path TOKEN [options] RESULT\n"
 			    "       attn inspect effects [options] INPUT...\n"
 			    "       attn inspect file [options] FILE\n"
@@ -19,6 +20,7 @@ static const char usage[] = "usage: attn inspect token TOKEN [options] INPUT...\
 			    "  pairs   what each head makes of given pairs, and which link them best\n"
 			    "  tokens  what tokens a text becomes\n"
 			    "  heads   what kind of attention each head pays\n"
+			    "  far     what a window would lose, and which far links matter\n"
 			    "  path    the strongest links of a token from layer to layer\n"
 			    "  effects what each head does, by taking it out\n"
 			    "  file    what a file holds: tensors, tokens, settings\n"
@@ -40,7 +42,7 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 	if (argc < 2)
 		return attn_fail(err, ATTN_USAGE,
 				 "what to inspect is missing: give 'token', 'pairs', 'tokens', 'heads', "
-				 "'path', 'effects', 'file' or "
+				 "'far', 'path', 'effects', 'file' or "
 				 "'model' (see '%s --help')",
 				 self->title);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -55,7 +57,8 @@ static enum attn_status run(const struct command *self, int argc, char **argv, s
 const struct command command_inspect = {"inspect", run, "attn inspect", "look into attention and into files",
 					usage,     NULL};
 
-const struct command *const inspect_commands[] = {
-    &command_inspect_token, &command_inspect_pairs, &command_inspect_tokens,
-    &command_inspect_heads, &command_inspect_path,  &command_inspect_effects,
-    &command_inspect_file,  &command_inspect_model, NULL};
+const struct command *const inspect_commands[] = {&command_inspect_token,   &command_inspect_pairs,
+						  &command_inspect_tokens,  &command_inspect_heads,
+						  &command_inspect_far,     &command_inspect_path,
+						  &command_inspect_effects, &command_inspect_file,
+						  &command_inspect_model,   NULL};

@@ -43,51 +43,101 @@ static void note_maximum(struct grid *g, float weight, unsigned char cell)
 		g->maximum = magnitude;
 }
 
-/* Reduce rows [from, to) of the block, whose weights all fall into the grid row
- * `row`.  Sums run in double inside a block, so that a mean over many blocks
- * stays exact to float. */
-static void reduce_rows(struct grid *g, const struct row_block *block, size_t from, size_t to, size_t row)
+/* A row's part of a cell: keys [first, end). */
+struct part {
+	const float *weights;
+	const unsigned char *cells; /* NULL: all are CELL_ATTENDED */
+	size_t first, end;
+	float highest, lowest; /* from 0 on */
+	bool any, counted;
+	double sum; /* only for a mean */
+};
+
+/* Weights from 0 on, all of which count. */
+static void look_at_plain(const struct grid_consumer *s, struct grid *g, struct part *p)
+{
+	const float *weights = p->weights + p->first;
+	size_t count = p->end - p->first;
+	float highest;
+	p->any = p->counted = true;
+	if (g->reduction == GRID_MAXIMUM)
+		highest = s->kernels->largest(weights, count);
+	else
+		p->sum = s->kernels->magnitudes(weights, count, &highest);
+	p->highest = fmaxf(p->highest, highest);
+	g->maximum = fmaxf(g->maximum, highest);
+}
+
+static void look_at_each(struct grid *g, struct part *p)
+{
+	for (size_t k = p->first; k < p->end; k++) {
+		float w = p->weights[k];
+		unsigned char cell = p->cells ? p->cells[k] : CELL_ATTENDED;
+		p->any |= cell_has_weight(cell);
+		p->counted |= cell == CELL_ATTENDED;
+		p->highest = w > p->highest ? w : p->highest;
+		p->lowest = w < p->lowest ? w : p->lowest;
+		note_maximum(g, w, cell);
+		p->sum += (double)w;
+	}
+}
+
+/* Reduce row `r` of the block into the grid row `row`.  Sums of a mean run in float64 inside a block, so
+ * that one over many blocks stays exact to float. */
+static void reduce_row(struct grid_consumer *s, struct grid *g, const struct row_block *block, size_t r,
+		       size_t row)
+{
+	struct key_span span = row_span(block, r);
+	struct part p = {.weights = block->weights + r * block->keys, .cells = row_cells(block, r)};
+	bool plain = !p.cells && !s->signed_weights && s->kernels;
+	for (size_t first = span.first, end; first < span.end; first = end) {
+		size_t col = first / g->col_factor;
+		float *value = &g->values[row * g->cols + col];
+		end = size_min((col + 1) * g->col_factor, span.end);
+		p = (struct part){.weights = p.weights, .cells = p.cells, .first = first, .end = end};
+		p.highest = *value > 0 ? *value : 0;
+		p.lowest = *value < 0 ? *value : 0;
+		if (plain)
+			look_at_plain(s, g, &p);
+		else
+			look_at_each(g, &p);
+		if (p.any)
+			g->masked[row * g->cols + col] = 0;
+		g->counted[col] |= p.counted;
+		if (g->reduction == GRID_MAXIMUM)
+			*value = p.highest >= -p.lowest ? p.highest : p.lowest;
+		else
+			s->sums[col] += p.sum;
+	}
+}
+
+/* Reduce rows [from, to) of the block, whose weights all fall into the grid row `row`. */
+static void reduce_rows(struct grid_consumer *s, struct grid *g, const struct row_block *block, size_t from,
+			size_t to, size_t row)
 {
 	size_t block_rows = size_min(g->row_factor, g->queries - row * g->row_factor);
-	for (size_t col = 0; col < g->cols; col++) {
-		size_t first = col * g->col_factor;
-		size_t last = size_min(first + g->col_factor, g->keys);
-		float *value = &g->values[row * g->cols + col];
-		float highest = *value > 0 ? *value : 0, lowest = *value < 0 ? *value : 0;
-		double sum = 0;
-		bool any = false, counted = false;
-		for (size_t r = from; r < to; r++) {
-			const float *weights = block->weights + r * block->keys;
-			const unsigned char *cells = block->cells + r * block->keys;
-			for (size_t k = first; k < last; k++) {
-				float w = weights[k];
-				any |= cell_has_weight(cells[k]);
-				counted |= cells[k] == CELL_ATTENDED;
-				highest = w > highest ? w : highest;
-				lowest = w < lowest ? w : lowest;
-				note_maximum(g, w, cells[k]);
-				sum += (double)w;
-			}
-		}
-		if (any)
-			g->masked[row * g->cols + col] = 0;
-		g->counted[col] |= counted;
-		if (g->reduction == GRID_MAXIMUM)
-			*value = highest >= -lowest ? highest : lowest;
-		else
-			*value += (float)(sum / ((double)block_rows * (double)(last - first)));
+	for (size_t r = from; r < to; r++)
+		reduce_row(s, g, block, r, row);
+	for (size_t col = 0; col < g->cols && g->reduction != GRID_MAXIMUM; col++) {
+		size_t keys = size_min(g->col_factor, g->keys - col * g->col_factor);
+		g->values[row * g->cols + col] += (float)(s->sums[col] / ((double)block_rows * (double)keys));
+		s->sums[col] = 0;
 	}
 }
 
 /* The common case, no reduction: one pass a row. */
-static void keep_row(struct grid *g, const float *weights, const unsigned char *cells, size_t row)
+static void keep_row(struct grid *g, const struct row_block *block, size_t r, size_t row)
 {
+	const float *weights = block->weights + r * block->keys;
+	const unsigned char *cells = row_cells(block, r);
+	struct key_span span = row_span(block, r);
 	float *values = g->values + row * g->cols;
 	unsigned char *masked = g->masked + row * g->cols;
-	for (size_t k = 0; k < g->cols; k++) {
+	for (size_t k = span.first; k < span.end; k++) {
+		unsigned char cell = cells ? cells[k] : CELL_ATTENDED;
 		values[k] = weights[k];
-		masked[k] = !cell_has_weight(cells[k]);
-		note_maximum(g, weights[k], cells[k]);
+		masked[k] = !cell_has_weight(cell);
+		note_maximum(g, weights[k], cell);
 	}
 }
 
@@ -126,10 +176,10 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 		       s->positions[block->query + end] / g->row_factor == row)
 			end++;
 		if (g->row_factor == 1 && g->col_factor == 1)
-			keep_row(g, block->weights + r * block->keys, block->cells + r * block->keys, row);
+			keep_row(g, block, r, row);
 		else
-			reduce_rows(g, block, r, end, row);
-		for (size_t i = r; i < end; i++)
+			reduce_rows(s, g, block, r, end, row);
+		for (size_t i = r; i < end && !block->spans; i++)
 			if (note_uncounted(g, block->cells + i * block->keys, row, err) != ATTN_OK)
 				return ATTN_FAILED;
 		position = s->positions[block->query + end - 1];
@@ -213,6 +263,9 @@ enum attn_status grid_consumer_init(struct grid_consumer *consumer, const struct
 	if (!selection)
 		selection = &all;
 	consumer->consumer.consume = consume;
+	consumer->consumer.spans_only = true;
+	consumer->kernels = kernels_best();
+	consumer->signed_weights = shape->signed_weights;
 	consumer->layers = shape->layers;
 	consumer->heads = shape->heads;
 	size_t heads;
@@ -220,7 +273,8 @@ enum attn_status grid_consumer_init(struct grid_consumer *consumer, const struct
 		return attn_fail_memory(err);
 	consumer->slots = array_alloc(heads, sizeof *consumer->slots);
 	consumer->positions = array_alloc(shape->queries, sizeof *consumer->positions);
-	if (!consumer->slots || !consumer->positions) {
+	consumer->sums = array_alloc(shape->keys, sizeof *consumer->sums);
+	if (!consumer->slots || !consumer->positions || !consumer->sums) {
 		grid_consumer_release(consumer);
 		return attn_fail_memory(err);
 	}
@@ -244,5 +298,6 @@ void grid_consumer_release(struct grid_consumer *consumer)
 	free(consumer->grids);
 	free(consumer->slots);
 	free(consumer->positions);
+	free(consumer->sums);
 	*consumer = (struct grid_consumer){0};
 }

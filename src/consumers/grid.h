@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "attention/rows.h"
+#include "kernels/kernels.h"
 #include "util/error.h"
 
 enum grid_reduction {
@@ -55,6 +56,9 @@ struct grid_consumer {
 	size_t *slots;     /* (batch, layers, heads): which grid, or SIZE_MAX */
 	size_t *positions; /* (queries): which of the selected rows, or SIZE_MAX */
 	size_t layers, heads;
+	bool signed_weights;
+	const struct kernels *kernels;
+	double *sums; /* (keys): of the cells of a row, for a mean; 0 between rows */
 };
 
 /* The factor that brings `count` down to at most `limit` cells. */

@@ -9,7 +9,8 @@
 #include "util/minmax.h"
 
 enum {
-	OFFSETS = 2 * OFFSETS_MOST + 1
+	OFFSETS = 2 * OFFSETS_MOST + 1,
+	CHUNK = 256 /* keys that are looked at one by one if one of them is the largest */
 };
 
 /* A sum over queries, and how many. */
@@ -31,7 +32,7 @@ struct head_sums {
 /* One row while it is looked at. */
 struct look {
 	const float *weights;
-	const unsigned char *cells;
+	const unsigned char *cells; /* NULL: all keys inside have a weight to count */
 	size_t query;
 	size_t begin, end; /* keys outside have no weight to count */
 	size_t attended;   /* that many inside have one */
@@ -65,12 +66,11 @@ static size_t count_eight(const unsigned char *cells)
 	return ((eight + ones) >> 1 & ones) * ones >> 56;
 }
 
-/* Where the keys with a weight to count begin and end, and how many there are. */
-static void find_attended(struct look *row, size_t keys)
+/* Where the keys with a weight to count begin and end, and how many there are, by the cells. */
+static void find_attended(struct look *row)
 {
 	size_t k = 0;
-	row->attended = row->begin = 0;
-	row->end = keys;
+	row->attended = 0;
 	while (row->begin < row->end && !cell_has_weight(row->cells[row->begin]))
 		row->begin++;
 	while (row->end > row->begin && !cell_has_weight(row->cells[row->end - 1]))
@@ -81,18 +81,24 @@ static void find_attended(struct look *row, size_t keys)
 		row->attended += cell_has_weight(row->cells[k]);
 }
 
+/* The magnitude at a key, wherever it is. */
+static double magnitude_at(const struct look *row, size_t key)
+{
+	return key >= row->begin && key < row->end ? fabs((double)row->weights[key]) : 0;
+}
+
 /* The share of a key; SIZE_MAX, which is no key, adds nothing. */
 static void add_key(struct part *p, const struct look *row, size_t key)
 {
 	if (key != SIZE_MAX)
-		add(p, fabs((double)row->weights[key]) / row->total);
+		add(p, magnitude_at(row, key) / row->total);
 }
 
 static void add_keys(struct part *p, const struct look *row, const size_t *keys, size_t count)
 {
 	double sum = 0;
 	for (size_t i = 0; i < count; i++)
-		sum += fabs((double)row->weights[keys[i]]);
+		sum += magnitude_at(row, keys[i]);
 	if (count > 0)
 		add(p, sum / row->total);
 }
@@ -102,8 +108,7 @@ static void add_near(const struct head_places *places, struct part *p, const str
 	double sum = 0;
 	for (ptrdiff_t step = -NEAR_TOKENS; step <= NEAR_TOKENS; step++) {
 		size_t key = key_beside(places, row->query, step);
-		if (key != SIZE_MAX)
-			sum += fabs((double)row->weights[key]);
+		sum += magnitude_at(row, key);
 	}
 	add(p, sum / row->total);
 }
@@ -130,7 +135,7 @@ static void add_even_distance(const struct head_places *places, struct part *p, 
 			      : triangle(-a) + triangle(b);
 	} else {
 		for (size_t k = row->begin; k < end; k++) {
-			bool counts = cell_has_weight(row->cells[k]);
+			bool counts = !row->cells || cell_has_weight(row->cells[k]);
 			count += counts;
 			sum += counts ? fabs(places->at[k] - own) : 0;
 		}
@@ -139,45 +144,38 @@ static void add_even_distance(const struct head_places *places, struct part *p, 
 		add(p, sum / (double)count);
 }
 
-/* In self-attention: sums up to the query's own key, from there on, and of appended keys. */
+static void weigh(const struct head_consumer *s, struct weight_sums *sums, const float *weights,
+		  const double *at, double from, size_t count)
+{
+	if (s->kernels)
+		s->kernels->weigh(sums, weights, at, from, count);
+	else
+		weight_sums_add(sums, &s->logs, weights, at, from, count);
+}
+
+/* In self-attention: sums of keys that have a place, and of appended ones. */
 static void add_distances(struct head_consumer *s, struct head_sums *sums, const struct look *row,
 			  struct weight_sums *all)
 {
 	const struct head_places *places = s->places;
-	double own = (double)places->own[row->query];
-	size_t end = size_min(row->end, places->placed), middle = row->begin, high = end;
-	struct weight_sums before = {0}, after = {0};
-	while (middle < high) { /* the first key that is not before the query's own */
-		size_t k = middle + (high - middle) / 2;
-		if (places->at[k] < own)
-			middle = k + 1;
-		else
-			high = k;
-	}
-	if (row->begin < middle)
-		weight_sums_add(&before, &s->logs, row->weights + row->begin, places->at + row->begin, own,
-				middle - row->begin);
-	if (middle < end)
-		weight_sums_add(&after, &s->logs, row->weights + middle, places->at + middle, own,
-				end - middle);
-	double placed = before.total + after.total;
-	all->total = placed;
-	all->logs = before.logs + after.logs;
-	all->largest = fmaxf(before.largest, after.largest);
-	if (placed > 0) {
-		add(&sums->distance, (after.distance - before.distance) / placed);
-		add(&sums->squares, (before.squares + after.squares) / placed);
+	size_t end = size_max(size_min(row->end, places->placed), row->begin);
+	weigh(s, all, row->weights + row->begin, places->at + row->begin, (double)places->own[row->query],
+	      end - row->begin);
+	if (all->total > 0) {
+		add(&sums->distance, all->distance / all->total);
+		add(&sums->squares, all->squares / all->total);
 		add_even_distance(places, &sums->even_distance, row, end);
 	}
 	if (end < row->end)
-		weight_sums_add(all, &s->logs, row->weights + size_max(end, row->begin), NULL, 0,
-				row->end - size_max(end, row->begin));
+		weigh(s, all, row->weights + end, NULL, 0, row->end - end);
 }
 
 /* The first key with the row's largest magnitude. */
-static size_t find_largest(const struct look *row, float largest)
+static size_t find_largest(const struct head_consumer *s, const struct look *row, float largest)
 {
 	size_t k = row->begin;
+	while (s->kernels && s->kernels->largest(row->weights + k, size_min(row->end - k, CHUNK)) < largest)
+		k += CHUNK;
 	while (fabsf(row->weights[k]) < largest)
 		k++;
 	return k;
@@ -210,11 +208,12 @@ static void count_offset(const struct head_places *places, _Atomic uint32_t *off
 static void add_row(struct head_consumer *s, struct head_sums *sums, struct look *row, size_t number)
 {
 	struct weight_sums all = {0};
-	find_attended(row, s->shape.keys);
+	if (row->cells)
+		find_attended(row);
 	if (s->places->self)
 		add_distances(s, sums, row, &all);
 	else
-		weight_sums_add(&all, &s->logs, row->weights + row->begin, NULL, 0, row->end - row->begin);
+		weigh(s, &all, row->weights + row->begin, NULL, 0, row->end - row->begin);
 	row->total = all.total;
 	if (!(all.total > 0))
 		return;
@@ -223,7 +222,7 @@ static void add_row(struct head_consumer *s, struct head_sums *sums, struct look
 	add(&sums->largest, (double)all.largest / all.total);
 	add(&sums->even_entropy, log2((double)row->attended));
 	add_places(s->places, sums, row);
-	size_t key = find_largest(row, all.largest);
+	size_t key = find_largest(s, row, all.largest);
 	if (s->offsets)
 		count_offset(s->places, s->offsets + number * OFFSETS, row->query, key);
 	if (row->attended > 1 && (!sums->has_pair || all.largest > fabsf(sums->weight))) {
@@ -247,7 +246,8 @@ static void add_coverage(struct head_consumer *s, const struct row_block *block,
 	_Atomic uint64_t *coverage = s->coverage + number * s->shape.keys;
 	for (size_t r = 0; r < block->count; r++) {
 		const float *weights = block->weights + r * block->keys;
-		for (size_t k = 0; k < block->keys && totals[r] > 0; k++)
+		struct key_span span = row_span(block, r);
+		for (size_t k = span.first; k < span.end && totals[r] > 0; k++)
 			shares[k] += fabs((double)weights[k]) / totals[r];
 	}
 	for (size_t k = 0; k < block->keys; k++)
@@ -263,9 +263,13 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 	struct head_sums *sums = &s->sums[number * s->blocks + block->query / ROWS_BLOCK];
 	double totals[ROWS_BLOCK];
 	for (size_t r = 0; r < block->count; r++) {
+		struct key_span span = row_span(block, r);
 		struct look row = {.weights = block->weights + r * block->keys,
-				   .cells = block->cells + r * block->keys,
-				   .query = block->query + r};
+				   .cells = row_cells(block, r),
+				   .query = block->query + r,
+				   .begin = span.first,
+				   .end = span.end,
+				   .attended = span.end - span.first};
 		add_row(s, sums, &row, number);
 		totals[r] = row.total;
 	}
@@ -283,11 +287,13 @@ enum attn_status head_consumer_init(struct head_consumer *s, const struct rows_s
 				    const struct head_places *places, struct attn_error *err)
 {
 	size_t heads;
-	*s = (struct head_consumer){.consumer = {.consume = consume, .any_order = true, .no_context = true},
-				    .places = places,
-				    .shape = *shape,
-				    .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
-				    .coverage_unit = ldexp(1, ilogb((double)shape->queries) - 61)};
+	*s = (struct head_consumer){
+	    .consumer = {.consume = consume, .any_order = true, .no_context = true, .spans_only = true},
+	    .places = places,
+	    .kernels = kernels_best(),
+	    .shape = *shape,
+	    .blocks = (shape->queries - 1) / ROWS_BLOCK + 1,
+	    .coverage_unit = ldexp(1, ilogb((double)shape->queries) - 61)};
 	log_table_init(&s->logs);
 	bool ok = size_mul(shape->layers, shape->batch, &heads) && size_mul(heads, shape->heads, &heads);
 	size_t blocks, numbers;

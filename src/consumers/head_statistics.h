@@ -69,6 +69,7 @@ struct head_consumer {
 
 	/* Private. */
 	const struct head_places *places;
+	const struct kernels *kernels; /* NULL: by the reference */
 	struct log_table logs;
 	struct rows_shape shape;
 	size_t blocks;             /* of a head */

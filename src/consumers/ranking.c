@@ -7,6 +7,11 @@
 
 #include "util/checked.h"
 #include "util/memory.h"
+#include "util/minmax.h"
+
+enum {
+	CHUNK = 256 /* keys that are looked at one by one if one of them is heavy enough */
+};
 
 /* Put (index, weight) into a list of at most `kept`, heaviest first.  Indices
  * come in ascending order, so an equal weight goes behind. */
@@ -49,26 +54,43 @@ static void add_pair(struct ranking *s, const struct row_block *block, size_t sl
 }
 
 /* Whether a pair is listed at all. */
-static bool is_listed(const struct ranking *s, size_t query, size_t key, unsigned char cell)
+static bool is_listed(const struct ranking *s, size_t query, size_t key, const unsigned char *cells)
 {
 	size_t distance = s->options.min_distance;
-	return cell_has_weight(cell) &&
+	return (!cells || cell_has_weight(cells[key])) &&
 	       (distance == 0 || !rows_are_near(s->options.info, query, key, distance));
 }
 
-/* Rank the keys of one query.  Most weights of a long row are below the list's
- * last, which one comparison tells. */
+/* Where the next weight above the list's last may be, from `key` on: most of a long row are below, which
+ * one comparison tells of a chunk. */
+static size_t skip_light(const struct ranking *s, const float *weights, size_t key, size_t end, float last)
+{
+	while (s->kernels && key < end &&
+	       s->kernels->largest(weights + key, size_min(end - key, CHUNK)) <= last)
+		key += CHUNK;
+	return size_min(key, end);
+}
+
+/* Rank the keys of one query. */
 static void rank_keys(struct ranking *s, const struct row_block *block, size_t r)
 {
 	size_t slot = s->slots[block->query + r];
 	const float *weights = block->weights + r * block->keys;
-	const unsigned char *cells = block->cells + r * block->keys;
+	const unsigned char *cells = row_cells(block, r);
+	struct key_span span = row_span(block, r);
 	size_t number = list_number(s, block->batch, block->layer, block->head, slot);
 	const struct ranked *last = &s->entries[number * s->kept + s->kept - 1];
-	for (size_t key = 0; key < block->keys; key++) {
-		if (!s->options.mean && s->counts[number] == s->kept && weights[key] <= last->weight)
+	for (size_t key = span.first, next = key; key < span.end; key++) {
+		bool full = !s->options.mean && s->counts[number] == s->kept;
+		if (full && key >= next) {
+			key = skip_light(s, weights, key, span.end, last->weight);
+			next = key + CHUNK;
+			if (key == span.end)
+				break;
+		}
+		if (full && weights[key] <= last->weight)
 			continue;
-		if (is_listed(s, block->query + r, key, cells[key]))
+		if (is_listed(s, block->query + r, key, cells))
 			add_pair(s, block, slot, key, weights[key]);
 	}
 }
@@ -77,9 +99,10 @@ static void rank_keys(struct ranking *s, const struct row_block *block, size_t r
 static void rank_query(struct ranking *s, const struct row_block *block, size_t r)
 {
 	const float *weights = block->weights + r * block->keys;
-	const unsigned char *cells = block->cells + r * block->keys;
-	for (size_t key = 0; key < block->keys; key++)
-		if (s->slots[key] != SIZE_MAX && is_listed(s, block->query + r, key, cells[key]))
+	const unsigned char *cells = row_cells(block, r);
+	struct key_span span = row_span(block, r);
+	for (size_t key = span.first; key < span.end; key++)
+		if (s->slots[key] != SIZE_MAX && is_listed(s, block->query + r, key, cells))
 			add_pair(s, block, s->slots[key], block->query + r, weights[key]);
 }
 
@@ -88,7 +111,8 @@ static enum attn_status consume(struct row_consumer *consumer, const struct row_
 {
 	struct ranking *s = (struct ranking *)consumer;
 	(void)err;
-	s->heads_done[block->head] = true;
+	if (s->options.mean)
+		s->heads_done[block->head] = true;
 	for (size_t r = 0; r < block->count; r++) {
 		if (s->options.to)
 			rank_query(s, block, r);
@@ -150,7 +174,12 @@ static enum attn_status allocate(struct ranking *s, struct attn_error *err)
 enum attn_status ranking_init(struct ranking *s, const struct rows_shape *shape,
 			      const struct ranking_options *options, struct attn_error *err)
 {
-	*s = (struct ranking){.consumer = {.consume = consume}, .shape = shape, .options = *options};
+	/* Lists of queries are of one block each. */
+	bool apart = !options->to && !options->mean;
+	*s = (struct ranking){.consumer = {.consume = consume, .spans_only = true, .any_order = apart},
+			      .kernels = kernels_best(),
+			      .shape = shape,
+			      .options = *options};
 	s->subject_count = options->to ? shape->keys : shape->queries;
 	s->other_count = options->to ? shape->queries : shape->keys;
 	s->kept = options->top < s->other_count ? options->top : s->other_count;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "attention/rows.h"
+#include "kernels/kernels.h"
 #include "tokens/rows_info.h"
 
 struct ranked {
@@ -31,6 +32,7 @@ struct ranking {
 	struct row_consumer consumer;
 
 	/* Private: see the functions below. */
+	const struct kernels *kernels;
 	const struct rows_shape *shape;
 	struct ranking_options options;
 	size_t subject_count; /* queries, or keys with `to` */

@@ -70,7 +70,7 @@ INLINE void add_four(struct lanes *s, const struct log_table *t, const float *we
 		return;
 	numbers d;
 	memcpy(&d, at, sizeof d);
-	d -= from;
+	d = (numbers)((integers)(d - from) & INT64_MAX);
 	x *= d;
 	s->distance += x;
 	s->squares += x * d;

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "kernels/kernels.h"
+
 enum {
 	LOG_STEPS = 128 /* of a mantissa */
 };
@@ -16,16 +18,8 @@ struct log_table {
 
 void log_table_init(struct log_table *t);
 
-/* Of magnitudes |w| at places a, as seen from a place b. */
-struct weight_sums {
-	double total;    /* sum |w| */
-	double logs;     /* sum |w| log2 |w|, the log within 1e-12 */
-	double distance; /* sum |w| (a - b): with a sign */
-	double squares;  /* sum |w| (a - b)^2 */
-	float largest;   /* of |w|; 0 for none */
-};
-
-/* Add `count` finite weights; `at` are their places, or NULL, and then nothing is added to
+/* Add `count` finite weights, the logs within 1e-12: the reference of the kernel `weigh`, and for sums
+ * of which small differences matter; `at` are their places, or NULL, and then nothing is added to
  * distance and squares.  The order of the additions depends on nothing but `count`. */
 void weight_sums_add(struct weight_sums *s, const struct log_table *t, const float *weights, const double *at,
 		     double from, size_t count);

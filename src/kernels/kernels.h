@@ -44,6 +44,15 @@ struct gemm {
 	bool accumulate;
 };
 
+/* Of magnitudes |w| at places a, as seen from a place b. */
+struct weight_sums {
+	double total;    /* sum |w| */
+	double logs;     /* sum |w| log2 |w| */
+	double distance; /* sum |w| |a - b| */
+	double squares;  /* sum |w| (a - b)^2 */
+	float largest;   /* of |w|; 0 for none */
+};
+
 struct kernels {
 	const char *name; /* "avx512" */
 	size_t lanes;     /* float32 in a vector; divides TILE */
@@ -70,6 +79,16 @@ struct kernels {
 
 	/* The largest absolute value of `count` finite numbers; 0 for none. */
 	float (*largest)(const float *numbers, size_t count);
+
+	/* The sum of the absolute values of `count` finite numbers, in float64, and the largest of
+	 * them; 0 for none. */
+	double (*magnitudes)(const float *numbers, size_t count, float *largest);
+
+	/* Add `count` finite numbers up to 1 in magnitude; `at` are their places, or NULL, and then nothing
+	 * is added to distance and squares.  Sums are float64, and exact but for its rounding; the log is
+	 * within 2e-7 of its value, relative to the larger of that and 1. */
+	void (*weigh)(struct weight_sums *s, const float *weights, const double *at, double from,
+		      size_t count);
 
 	/* Whether rows (count, cols; stride) hold finite numbers only, in columns up to the next
 	 * multiple of lanes. */

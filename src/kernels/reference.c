@@ -84,6 +84,17 @@ void reference_feature_map(float *x, size_t count)
 		x[i] = x[i] > 0 ? x[i] + 1 : (float)exp((double)x[i]);
 }
 
+double reference_magnitudes(const float *numbers, size_t count, float *largest)
+{
+	double sum = 0;
+	*largest = 0;
+	for (size_t i = 0; i < count; i++) {
+		sum += fabs((double)numbers[i]);
+		*largest = fmaxf(*largest, fabsf(numbers[i]));
+	}
+	return sum;
+}
+
 void reference_widen_f16(const void *data, size_t count, float *out)
 {
 	const unsigned char *from = data;

@@ -37,6 +37,9 @@ void reference_weighted_sum(float *context, const float *weights, const float *v
 /* x becomes elu(x) + 1: x + 1 above 0, e^x elsewhere. */
 void reference_feature_map(float *x, size_t count);
 
+/* The sum of the absolute values of `count` numbers, and the largest of them; 0 for none. */
+double reference_magnitudes(const float *numbers, size_t count, float *largest);
+
 /* out (count) = the float16 or bfloat16 numbers from `data` on, which need not be aligned. */
 void reference_widen_f16(const void *data, size_t count, float *out);
 void reference_widen_bf16(const void *data, size_t count, float *out);

@@ -3,6 +3,7 @@
 #include "kernels/activations.h"
 #include "kernels/gemm.h"
 #include "kernels/kernels.h"
+#include "kernels/row.h"
 #include "kernels/softmax.h"
 #include "kernels/tile.h"
 #include "kernels/transpose.h"
@@ -21,6 +22,8 @@ const struct kernels KERNELS_NAME = {
     .softmax = softmax,
     .scale_columns = scale_columns,
     .largest = largest,
+    .magnitudes = magnitudes,
+    .weigh = weigh,
     .all_finite = all_finite,
     .softcap = softcap,
     .additive = additive,

@@ -62,6 +62,7 @@ attn-inspect|inspect
 attn-inspect-token|inspect token
 attn-inspect-heads|inspect heads
 attn-inspect-pairs|inspect pairs
+attn-inspect-far|inspect far
 attn-inspect-path|inspect path
 attn-inspect-effects|inspect effects
 attn-inspect-file|inspect file

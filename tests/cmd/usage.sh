@@ -41,7 +41,7 @@ usage "unknown command 'runs', did you mean 'attn run'" runs x.json
 usage "unknown command 'heatmp', did you mean 'attn heatmap'" heatmp
 usage "unknown command 'zzzzzzzzzz'" zzzzzzzzzz
 usage "did you mean 'attn inspect token'" inspect tokn it x.json
-usage "'token', 'pairs', 'tokens', 'heads', 'path', 'effects', 'file' or 'model'" inspect
+usage "'token', 'pairs', 'tokens', 'heads', 'far', 'path', 'effects', 'file' or 'model'" inspect
 usage "unknown command 'nothing'" help nothing
 usage "'attn run' has no commands" help run x
 usage "unknown option '--wieghts'" run x.json --wieghts w.npy

@@ -5,6 +5,8 @@
 
 #include <float.h>
 
+#include "consumers/weight_sums.h"
+#include "kernels/reference.h"
 #include "kernels_test.h"
 
 /* --- pack and unpack ---------------------------------------------------------- */
@@ -213,6 +215,96 @@ static void test_largest(void **state)
 {
 	(void)state;
 	with_every_set("largest", largest_values);
+}
+
+/* Numbers of few digits, whose sums are exact in any order, and random ones. */
+static void magnitudes_of(const struct kernels *k)
+{
+	struct area numbers = input_new(70);
+	for (int exact = 0; exact < 2; exact++) {
+		for (size_t i = 0; i < numbers.count; i++)
+			numbers.data[i] = exact ? (float)((int)(i * 37 % 199) - 99) / 8 : between(-1, 1);
+		for (size_t first = 0; first < 4; first++) {
+			for (size_t n = 0; first + n <= numbers.count; n++) {
+				float most, want_most;
+				double want = reference_magnitudes(numbers.data + first, n, &want_most);
+				double found = k->magnitudes(numbers.data + first, n, &most);
+				CHECK(most == want_most && fabs(found - want) <= (exact ? 0 : 1e-14 * want),
+				      "%s magnitudes: %zu numbers from %zu: %.17g, expected %.17g", k->name,
+				      n, first, found, want);
+				float bits[2];
+				memcpy(bits, &found, sizeof bits);
+				digest_add(bits, 2);
+			}
+		}
+	}
+	area_free(&numbers);
+}
+
+static void test_magnitudes(void **state)
+{
+	(void)state;
+	with_every_set("magnitudes", magnitudes_of);
+}
+
+/* Against the reference, which sums in float64: at any length, some weights 0, some of the smallest. */
+static void weigh_lengths(const struct kernels *k)
+{
+	struct area w = input_new(1100);
+	double *at = malloc(w.count * sizeof *at);
+	struct log_table logs;
+	log_table_init(&logs);
+	assert_non_null(at);
+	for (size_t i = 0; i < w.count; i++) {
+		w.data[i] = i % 7 == 3 ? 0 : ldexpf(between(-1, 1), -(int)(i * 37 % 150));
+		at[i] = (double)(i + i / 100);
+	}
+	for (size_t n = 0; n <= w.count; n += n < 70 ? 1 : 103) {
+		struct weight_sums found = {0}, want = {0};
+		const double *places = n % 5 == 4 ? NULL : at;
+		k->weigh(&found, w.data + w.count - n, places, 400, n);
+		weight_sums_add(&want, &logs, w.data + w.count - n, places, 400, n);
+		CHECK(found.largest == want.largest && fabs(found.total - want.total) <= 1e-13 * want.total &&
+			  fabs(found.distance - want.distance) <= 1e-13 * 1500 * want.total &&
+			  fabs(found.squares - want.squares) <= 1e-13 * want.squares &&
+			  fabs(found.logs - want.logs) <= 1e-6 * (want.total - want.logs),
+		      "%s weigh: %zu numbers: %g %g %g %g, expected %g %g %g %g", k->name, n, found.total,
+		      found.logs, found.distance, found.squares, want.total, want.logs, want.distance,
+		      want.squares);
+		float bits[sizeof found.logs / sizeof(float)];
+		memcpy(bits, &found.logs, sizeof bits);
+		digest_add(bits, 2);
+	}
+	area_free(&w);
+	free(at);
+}
+
+static void test_weigh(void **state)
+{
+	(void)state;
+	with_every_set("weigh", weigh_lengths);
+}
+
+/* log2 of every size of normal float32: exactly 0 of 1. */
+static void logs_of(const struct kernels *k)
+{
+	for (int exponent = -126; exponent <= 0; exponent++) {
+		for (int step = 0; step < 300; step++) {
+			float w = ldexpf(1 + (exponent < 0 ? (float)step / 301 : 0), exponent);
+			struct weight_sums s = {0};
+			k->weigh(&s, &w, NULL, 0, 1);
+			double log = s.logs / (double)w, want = log2((double)w);
+			CHECK(fabs(log - want) <= 2e-7 * fmax(1, fabs(want)), "%s: log2 of %g is %.9g",
+			      k->name, (double)w, log);
+			CHECK(w != 1 || log == 0, "%s: log2 of 1 is %g", k->name, log);
+		}
+	}
+}
+
+static void test_binary_logarithm(void **state)
+{
+	(void)state;
+	with_every_set("log2", logs_of);
 }
 
 static void test_all_finite(void **state)

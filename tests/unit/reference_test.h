@@ -133,6 +133,17 @@ static void test_reference_weighted_sum(void **state)
 }
 
 /* exp(-ln 2) = 1/2. */
+static void test_reference_magnitudes(void **state)
+{
+	static const float numbers[] = {0.5f, -2, 1.25f, -0.0f};
+	float most;
+	(void)state;
+	assert_true(reference_magnitudes(numbers, 4, &most) == 3.75);
+	assert_true(most == 2);
+	assert_true(reference_magnitudes(numbers, 0, &most) == 0);
+	assert_true(most == 0);
+}
+
 static void test_reference_feature_map(void **state)
 {
 	(void)state;

@@ -139,6 +139,7 @@ int main(void)
 	    cmocka_unit_test(test_reference_softmax_extremes),
 	    cmocka_unit_test(test_reference_weighted_sum),
 	    cmocka_unit_test(test_reference_feature_map),
+	    cmocka_unit_test(test_reference_magnitudes),
 	};
 	const struct CMUnitTest sets[] = {
 	    cmocka_unit_test(test_gemm),
@@ -159,6 +160,9 @@ int main(void)
 	    cmocka_unit_test(test_sum_columns),
 	    cmocka_unit_test(test_all_finite),
 	    cmocka_unit_test(test_largest),
+	    cmocka_unit_test(test_magnitudes),
+	    cmocka_unit_test(test_weigh),
+	    cmocka_unit_test(test_binary_logarithm),
 	    cmocka_unit_test(test_spin),
 	};
 	choose_seed();
