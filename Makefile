@@ -19,7 +19,7 @@
 #   make uninstall  remove them
 #   make clean      remove what was built
 #
-# User variables: CC CFLAGS CPPFLAGS LDFLAGS AR PKG_CONFIG PREFIX DESTDIR BUILD PROGRAM.
+# User variables: CC CFLAGS CPPFLAGS LDFLAGS HARDEN AR PKG_CONFIG PREFIX DESTDIR BUILD PROGRAM.
 # Objects are made anew when the compiler or its flags are others than before.
 #
 # BUILD is any folder of its own, also outside the tree; the program is then in it, unless PROGRAM
@@ -57,13 +57,22 @@ endif
 
 # Pango and Cairo are loaded when the first label is drawn (src/draw/pango.h says
 # why), so only their headers are needed here.
+MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
 PACKAGES = libcjson libpng libpcre2-8 libutf8proc zlib
 HEADERS_ONLY = pangocairo
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wformat=2 -Wno-format-nonliteral -Wundef
 ALL_CPPFLAGS = -Isrc -D_GNU_SOURCE -DATTN_VERSION='"$(VERSION)"' $(PACKAGE_CFLAGS) $(CPPFLAGS)
+# What an attacker finds harder, and HARDEN= leaves out: guarded stacks, checked string functions, tables that
+# are bound before the program begins and then read-only, and jumps to their targets alone (CET).
+HARDEN = -fstack-protector-strong $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
+	$(if $(filter x86_64,$(MACHINE)),-fcf-protection)
+HARDEN_LINK = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+comma := ,
+# Debug information names files from here, so that two builds in different folders are the same bytes.
+RELATIVE = -ffile-prefix-map=$(CURDIR)=.
 # No contraction to fused multiply-adds and no fast-math: results are the same everywhere.
-ALL_CFLAGS = -std=c11 -ffp-contract=off -pthread $(WARNINGS) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -ffp-contract=off -pthread $(WARNINGS) $(RELATIVE) $(HARDEN) $(CFLAGS)
 PACKAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) $(HEADERS_ONLY))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -105,8 +114,7 @@ $(1):
 	@printf '%s\n' '$$(subst ','\'',$$(strip $$($(2))))' >$$@
 endef
 
-MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
-FLAGS = $(CC) $(AR) $(MACHINE) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS)
+FLAGS = $(CC) $(AR) $(MACHINE) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 $(eval $(call stamp,$(BUILD)/flags,FLAGS))
 $(eval $(call stamp,$(BUILD)/members,LIBRARY_SOURCES))
 $(BUILD)/members: | $(BUILD)/flags
@@ -116,7 +124,7 @@ parts = $(filter %.o %.a,$^)
 
 $(PROGRAM): $(call objects,$(COMMAND_SOURCES)) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(parts) $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(parts) $(LIBS)
 
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(PAGE_OBJECTS) $(BUILD)/members
 	@rm -f $@
@@ -173,13 +181,13 @@ demo: $(PROGRAM)
 # --- tests --------------------------------------------------------------------
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
-	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(parts) $(LIBS) -lcmocka
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(parts) $(LIBS) -lcmocka
 
 $(BUILD)/tests/conformance: $(BUILD)/tests/conformance.o $(LIBRARY)
-	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(parts) $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(parts) $(LIBS)
 
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
-	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(parts) $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(parts) $(LIBS)
 
 # tests/check.mk runs them, in a make of its own: which there are depends on what was built.
 RUN_CHECKS = $(MAKE) --no-print-directory -f tests/check.mk BUILD=$(BUILD) PROGRAM=$(PROGRAM) MACHINE=$(MACHINE)
@@ -225,7 +233,7 @@ BENCH_MODES = ctx,full,proj
 PYTHON = /usr/bin/python3
 
 $(BUILD)/peer_attn: $(BUILD)/tests/bench/peer_attn.o $(LIBRARY)
-	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(parts) $(LIBS)
+	$(call say,link,$@) $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(parts) $(LIBS)
 
 bench: $(PROGRAM) $(BUILD)/peer_attn
 	$(RUN_ATTN) bench --shape 12x512x64 --shape 12x2048x64 --shape 32x1024x128 --shape 8x4096x64 \
@@ -256,11 +264,11 @@ NEON_CC = aarch64-linux-gnu-gcc
 NEON_OBJECTS = $(addprefix $(BUILD)/neon/,src/kernels/neon.o src/kernels/select.o src/kernels/reference.o src/util/error.o tests/unit/test_kernels.o)
 $(BUILD)/neon/%.o: %.c Makefile $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(NEON_CC) -Itests/plain $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
+	$(NEON_CC) -Itests/plain $(ALL_CPPFLAGS) $(filter-out -fcf-protection,$(ALL_CFLAGS)) $(FILE_CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/neon/src/kernels/neon.o: FILE_CFLAGS = $(KERNEL_FLAGS)
 
 $(BUILD)/neon/test_kernels: $(NEON_OBJECTS)
-	$(NEON_CC) $(ALL_CFLAGS) $(LDFLAGS) -static -o $@ $(parts) -lm
+	$(NEON_CC) $(filter-out -fcf-protection,$(ALL_CFLAGS)) $(LDFLAGS) -static -o $@ $(parts) -lm
 
 neon:
 	@if command -v $(NEON_CC) && command -v qemu-aarch64; then \

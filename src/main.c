@@ -37,9 +37,35 @@ static void end_on_bus_error(int signal_number, siginfo_t *info, void *context)
 	_exit(ATTN_FAILED);
 }
 
+/* Libraries that draw text abort, or worse, where they get no memory or no thread. */
+static void end_on_failure(int signal_number)
+{
+	static const char message[] =
+	    "attn: a library failed, most likely for want of memory or threads: nothing more was written\n";
+	(void)signal_number;
+	output_remove_temporaries();
+	(void)!write(STDERR_FILENO, message, sizeof message - 1);
+	_exit(ATTN_FAILED);
+}
+
+/* But not where a sanitizer has more to tell. */
+static void handle_failures(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	static const int signals[] = {SIGABRT, SIGTRAP, SIGSEGV};
+	static char stack[64 * 1024]; /* of its own, since that may be what ended */
+	const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+	struct sigaction action = {.sa_handler = end_on_failure, .sa_flags = SA_ONSTACK | SA_RESETHAND};
+	sigemptyset(&action.sa_mask);
+	sigaltstack(&other, NULL);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaction(signals[i], &action, NULL);
+#endif
+}
+
 static void handle_signals(void)
 {
-	static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ};
+	static const int fatal[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 	struct sigaction action = {.sa_handler = remove_and_die};
 	struct sigaction before;
 	sigemptyset(&action.sa_mask);
@@ -49,7 +75,9 @@ static void handle_signals(void)
 	struct sigaction bus = {.sa_sigaction = end_on_bus_error, .sa_flags = SA_SIGINFO};
 	sigemptyset(&bus.sa_mask);
 	sigaction(SIGBUS, &bus, NULL);
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is seen where it is written to */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is seen where it is written to, and so is a limit */
+	signal(SIGXFSZ, SIG_IGN);
+	handle_failures();
 }
 
 /* Was all that went through stdio written?  A reader that left early is fine. */

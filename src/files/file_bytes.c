@@ -14,13 +14,17 @@
 /* Standard input can be read once by a process, whoever asks. */
 static bool stdin_taken;
 
+typedef bool (*hopeless_test)(const unsigned char *data, size_t length);
+
 static enum attn_status read_to_end(int fd, const char *path, struct file_bytes *bytes,
-				    struct attn_error *err)
+				    hopeless_test hopeless, struct attn_error *err)
 {
 	size_t capacity = 0;
 	for (;;) {
 		if (bytes->length == capacity) {
-			size_t larger = capacity ? capacity + capacity / 2 : 65536;
+			size_t larger = capacity ? capacity + capacity / 2 : STREAM_BEGINNING;
+			if (capacity == STREAM_BEGINNING && hopeless && hopeless(bytes->data, capacity))
+				return ATTN_OK; /* whoever parses it says why */
 			unsigned char *data = larger > capacity ? realloc(bytes->data, larger) : NULL;
 			if (!data)
 				return attn_fail_memory(err);
@@ -49,7 +53,8 @@ static enum attn_status fail_directory(const char *path, struct attn_error *err)
 	return attn_fail(err, ATTN_FAILED, "'%s' is a directory, expected a file", path);
 }
 
-static enum attn_status load(int fd, const char *path, struct file_bytes *bytes, struct attn_error *err)
+static enum attn_status load(int fd, const char *path, struct file_bytes *bytes, hopeless_test hopeless,
+			     struct attn_error *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
@@ -65,10 +70,11 @@ static enum attn_status load(int fd, const char *path, struct file_bytes *bytes,
 			return ATTN_OK;
 		}
 	}
-	return read_to_end(fd, path, bytes, err);
+	return read_to_end(fd, path, bytes, hopeless, err);
 }
 
-enum attn_status file_bytes_open_text(struct file_bytes *bytes, const char *path, struct attn_error *err)
+static enum attn_status open_any(struct file_bytes *bytes, const char *path, hopeless_test hopeless,
+				 struct attn_error *err)
 {
 	*bytes = (struct file_bytes){0};
 	bool standard = strcmp(path, "-") == 0;
@@ -78,12 +84,17 @@ enum attn_status file_bytes_open_text(struct file_bytes *bytes, const char *path
 	if (fd < 0)
 		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);
 	stdin_taken |= standard;
-	enum attn_status status = load(fd, standard ? "standard input" : path, bytes, err);
+	enum attn_status status = load(fd, standard ? "standard input" : path, bytes, hopeless, err);
 	if (!standard)
 		close(fd);
 	if (status != ATTN_OK)
 		file_bytes_release(bytes);
 	return status;
+}
+
+enum attn_status file_bytes_open_text(struct file_bytes *bytes, const char *path, struct attn_error *err)
+{
+	return open_any(bytes, path, NULL, err);
 }
 
 static enum attn_status refuse_empty(struct file_bytes *bytes, const char *name, struct attn_error *err)
@@ -96,7 +107,13 @@ static enum attn_status refuse_empty(struct file_bytes *bytes, const char *name,
 
 enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, struct attn_error *err)
 {
-	TRY(file_bytes_open_text(bytes, path, err));
+	return file_bytes_open_unless(bytes, path, NULL, err);
+}
+
+enum attn_status file_bytes_open_unless(struct file_bytes *bytes, const char *path, hopeless_test hopeless,
+					struct attn_error *err)
+{
+	TRY(open_any(bytes, path, hopeless, err));
 	return refuse_empty(bytes, strcmp(path, "-") == 0 ? "standard input" : path, err);
 }
 
@@ -117,7 +134,7 @@ enum attn_status file_bytes_open_regular(struct file_bytes *bytes, const char *p
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return attn_fail_errno(err, ATTN_FAILED, "could not open '%s'", path);
-	enum attn_status status = load(fd, path, bytes, err);
+	enum attn_status status = load(fd, path, bytes, NULL, err);
 	close(fd);
 	if (status == ATTN_OK)
 		return refuse_empty(bytes, path, err);

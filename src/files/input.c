@@ -117,11 +117,21 @@ static enum attn_status check_others(const struct bundle *b, struct attn_error *
 	return ATTN_OK;
 }
 
+/* Whether no input begins so: in no format, or a text of this length without a number. */
+static bool is_hopeless(const unsigned char *data, size_t length)
+{
+	enum format format = format_sniff(data, length);
+	bool numbers = false;
+	for (size_t i = 0; i < length && !numbers; i++)
+		numbers = data[i] >= '0' && data[i] <= '9';
+	return format == FORMAT_UNKNOWN || (format == FORMAT_TEXT && !numbers);
+}
+
 enum attn_status input_read(struct bundle *out, const char *path, const struct want *want,
 			    enum format *format, struct attn_error *err)
 {
 	struct file_bytes bytes;
-	enum attn_status status = file_bytes_open(&bytes, path, err);
+	enum attn_status status = file_bytes_open_unless(&bytes, path, is_hopeless, err);
 	if (status != ATTN_OK)
 		return status;
 	enum format found = format_sniff(bytes.data, bytes.length);

@@ -19,6 +19,17 @@ enum attn_status file_bytes_open(struct file_bytes *bytes, const char *path, str
 
 /* The same of a text, which may be empty. */
 enum attn_status file_bytes_open_text(struct file_bytes *bytes, const char *path, struct attn_error *err);
+
+/* The same of what may be read without end: of a pipe or device, no more than the first STREAM_BEGINNING
+ * bytes where `hopeless` says that nothing can be made of what begins so. */
+enum attn_status file_bytes_open_unless(struct file_bytes *bytes, const char *path,
+					bool (*hopeless)(const unsigned char *data, size_t length),
+					struct attn_error *err);
+
+enum {
+	STREAM_BEGINNING = 65536 /* bytes */
+};
+
 void file_bytes_release(struct file_bytes *bytes);
 
 /* The same for one of the files of a folder, which is a regular file of at most `most` bytes, and

@@ -403,6 +403,19 @@ enum attn_status output_finish(struct output *out, struct attn_error *err)
 	return file->error ? fail_write(out->path, file->error, err) : ATTN_OK;
 }
 
+/* So that the name stays, too.  The file is there and whole: what can't be synced is no failure. */
+static void sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
 /* Returns 0, or an errno. */
 static int sync_and_rename(struct output_file *file)
 {
@@ -417,6 +430,7 @@ static int sync_and_rename(struct output_file *file)
 		if (rename(file->temporary, file->final) != 0)
 			return errno;
 		unregister(file);
+		sync_folder(file->final);
 	}
 	return 0;
 }

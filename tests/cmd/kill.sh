@@ -61,9 +61,49 @@ wait $child
 is 'nohup' $? 0
 ok 'the file is there' test -s kept/w.npy
 
-# A limit on file size is a failure that is said, or a signal, and never half a file.
+# A limit on file size is a failure that is said, and never half a file.
 mkdir limited
-{ (ulimit -f 100; exec "$ATTN" run long.json --weights limited/w.npy); } 2> err
-ok 'a limit on file size' test $? -ge 4
+(ulimit -f 100; exec "$ATTN" run long.json --weights limited/w.npy) 2> err
+is 'a limit on file size' $? 4
+ok 'what is said of it' grep -q "could not write 'limited/w.npy': File too large" err
 is 'nothing is left of it' "$(listing limited)" ''
+
+# Where there is too little memory for text, or anything else, that is said, and nothing is left.
+sanitized=$(nm -D "$ATTN" 2> /dev/null | grep -c __asan_init)
+if [ "$sanitized" -eq 0 ]; then
+	for limit in 20000 60000 90000 110000 118000 126000 140000; do
+		mkdir little
+		(ulimit -v $limit; timeout 60 "$ATTN" run "$root/samples/hand.json" -o little --quiet) > /dev/null 2> err
+		found=$?
+		case $found in
+		0 | 4 | 127) pass ;; # 127: not even its libraries could be loaded
+		*) fail "$limit KiB of memory: status $found: $(tail -n 1 err)" ;;
+		esac
+		is "no temporaries with $limit KiB" "$(find little -name '.*' -type f)" ''
+		rm -r little
+	done
+	# What ends by a signal of its own says so.
+	for signal in ABRT SEGV TRAP; do
+		mkdir ended
+		"$ATTN" run long.json --weights ended/w.tsv 2> err &
+		child=$!
+		ok 'a temporary file' wait_until has_temporary ended
+		kill -$signal $child
+		wait $child 2> /dev/null
+		is "$signal" $? 4
+		ok "$signal is told" grep -q 'a library failed' err
+		is "$signal leaves nothing" "$(listing ended)" ''
+		rm -r ended
+	done
+else
+	skip 'limits of memory: sanitizers need more'
+fi
+
+# What can be no input is not read to its end.
+status 3 timeout 20 "$ATTN" run - < <(yes)
+says 'not a table of numbers'
+for device in zero urandom; do
+	status 3 timeout 20 "$ATTN" run /dev/$device
+	says "'/dev/$device'"
+done
 finish
